@@ -1,1 +1,1 @@
-"""TODO."""
+"""Part of dpspectra."""
