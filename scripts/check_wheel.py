@@ -11,7 +11,9 @@ assert "site-packages" in package.parts, "the wheel is not what was imported"
 assert (package / "py.typed").is_file(), "the wheel lacks its type marker"
 
 digits = datasets.load("digits")
-model = PrivatePCA(n_components=2, epsilon=4, delta=1e-6, schema=digits.schema, ledger="ledger.db").fit(digits.data)
+model = PrivatePCA(n_components=2, epsilon=4, delta=1e-6, schema=digits.schema, ledger="ledger.db").fit(
+    digits.data
+)
 assert model.components_.shape == (2, 64)
 assert model.release_.private
 print(f"wheel of dpspectra {library_version()}: imported from an empty folder, one private fit made")

@@ -45,7 +45,7 @@ make_venv() { # make_venv FOLDER
 install() { # install VENV ARGUMENT...
   local python
   python=$(python_of "$1")
-  PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_REQUIRE_VIRTUALENV=1 "$python" -m pip install --quiet "${@:2}"
+  PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_REQUIRE_VIRTUALENV=1 "$python" -m pip install --quiet --quiet "${@:2}"
 }
 
 # Makes $venv hold the locked packages of requirements/NAME.txt and the project itself (editable).
