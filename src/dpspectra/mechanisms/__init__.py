@@ -1,1 +1,1 @@
-"""Part of dpspectra."""
+"""One file, one mechanism; ``registry.py`` finds them by walking this folder."""

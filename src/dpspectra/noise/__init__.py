@@ -1,1 +1,1 @@
-"""Part of dpspectra."""
+"""Integer noise. ``secure.py`` alone imports the sampler library; seeded noise lives in ``testing``."""

@@ -1,1 +1,8 @@
-"""Part of dpspectra."""
+"""For tests, ours and third parties': noise sources that are not private, contract, audit, statistics, faults.
+
+Every release made under ``exact_noise`` or ``seeded_noise`` says ``private: false`` wherever it is shown.
+"""
+
+from .sources import ExactNoise, Recorder, SeededNoise, exact_noise, recording, seeded_noise
+
+__all__ = ["ExactNoise", "Recorder", "SeededNoise", "exact_noise", "recording", "seeded_noise"]

@@ -1,0 +1,137 @@
+"""What a caller asks for, checked: the public settings shared by estimators, plan and command line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from .errors import ParameterError
+from .privacy import Adjacency, Budget, Number
+
+CENTERS = ("private", "joint", "public", "none")
+SCALINGS = ("none", "bounds", "private")
+
+
+@dataclass(frozen=True)
+class Request:
+    """Checked public settings; argument by argument as in the estimators.
+
+    ``center`` is one of CENTERS or a public vector (tuple); ``clip`` is "none" or a positive float.
+    """
+
+    budget: Budget
+    center: str | tuple[float, ...] = "private"
+    scaling: str = "none"
+    clip: str | float = "none"
+    row_norm: float | None = None
+    adjacency: Adjacency = Adjacency.REPLACE_ONE
+    method: str = "auto"
+    denoise: bool = True
+    ddof: int = 1
+    rows_max: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        center: str | Sequence[float] = "private",
+        scaling: str = "none",
+        clip: str | float = "none",
+        row_norm: float | None = None,
+        adjacency: Adjacency | str = Adjacency.REPLACE_ONE,
+        method: str = "auto",
+        denoise: bool = True,
+        ddof: int = 1,
+        rows_max: int | None = None,
+        **_: Any,
+    ) -> Request:
+        """Check every argument; ParameterError names the one that is wrong. Unknown keywords are ignored,
+        so an estimator's ``get_params()`` can be passed whole."""
+        if scaling not in SCALINGS:
+            raise ParameterError(f"scaling must be one of {', '.join(map(repr, SCALINGS))}")
+        if clip == "private":
+            raise ParameterError(
+                'clip="private" is not available yet; give a public threshold as a float, or clip="none"'
+            )
+        if not isinstance(denoise, (bool, np.bool_)):
+            raise ParameterError("denoise must be True or False")
+        if not isinstance(method, str):
+            raise ParameterError("method must be a name")
+        capacity = None if rows_max is None else _integer(rows_max, "rows_max", least=1)
+        if capacity is not None and capacity >= 2**58:
+            raise ParameterError("rows_max must be below 2^58")
+        return cls(
+            budget=Budget.of(epsilon=epsilon, delta=delta, rho=rho, mu=mu),
+            center=_center(center),
+            scaling=scaling,
+            clip="none" if isinstance(clip, str) and clip == "none" else _positive(clip, "clip"),
+            row_norm=None if row_norm is None else _positive(row_norm, "row_norm"),
+            adjacency=Adjacency.parse(adjacency),
+            method=method,
+            denoise=bool(denoise),
+            ddof=_integer(ddof, "ddof", least=0),
+            rows_max=capacity,
+        )
+
+    @property
+    def layout(self) -> str:
+        """How the centre is found: "private", "joint", or "fixed" for every public centre."""
+        return self.center if isinstance(self.center, str) and self.center in ("private", "joint") else "fixed"
+
+    @property
+    def origin(self) -> str | tuple[float, ...]:
+        """Where rows are measured from before any release: "bounds" (mid-range), "zero", or a vector."""
+        if not isinstance(self.center, str):
+            return self.center
+        return "zero" if self.center == "none" else "bounds"
+
+    def parameters(self) -> dict[str, Any]:
+        """The settings as JSON values, for the card."""
+        return {
+            "center": list(self.center) if isinstance(self.center, tuple) else self.center,
+            "scaling": self.scaling,
+            "clip": self.clip,
+            "denoise": self.denoise,
+            "ddof": self.ddof,
+            "rows_max": self.rows_max,
+        }
+
+
+def _center(value: Any) -> str | tuple[float, ...]:
+    if isinstance(value, str):
+        if value not in CENTERS:
+            raise ParameterError(
+                f"center must be one of {', '.join(map(repr, CENTERS))} or a public vector, one number a column"
+            )
+        return value
+    try:
+        vector = tuple(float(entry) for entry in value)
+    except (TypeError, ValueError):
+        raise ParameterError("center must be a name or a public vector of numbers") from None
+    if not vector or not all(math.isfinite(entry) for entry in vector):
+        raise ParameterError("center: a public vector must be finite and not empty")
+    return vector
+
+
+def _positive(value: Any, name: str) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise ParameterError(f"{name} must be a positive finite number")
+    number = float(value)
+    if not (math.isfinite(number) and number > 0):
+        raise ParameterError(f"{name} must be a positive finite number")
+    return number
+
+
+def _integer(value: Any, name: str, least: int) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or int(value) < least:
+        raise ParameterError(f"{name} must be a whole number, at least {least}")
+    return int(value)

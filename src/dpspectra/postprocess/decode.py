@@ -1,0 +1,149 @@
+"""From the noisy integers of a moments release to means and second moments in encoded units. Public.
+
+Encoded units are those of ``Facts.grid``: a row is (x - centre)/scale, in the ball of radius B.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.facts import Facts
+from ..core.privacy import Adjacency
+from ..core.released import Released, Step
+from .symmetric import unpack
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Decoded moments, encoded units.
+
+    Attributes
+    ----------
+    rows : n, or its noisy release under add/remove (at least 1); ``rows_sd`` its noise sd (0 if public)
+    mean : (d,) mean of the encoded rows, or the public centre (zeros) if none was released
+    mean_sd : noise sd of an entry of the mean (0 if the centre is public)
+    covariance : (d, d) noisy second moments about the mean, unbiased for the noise, before any clean-up
+    noise_sd : sd of an off-diagonal entry; a diagonal one has sqrt(2) times that
+    isotropic : False for the joint release, whose noise has a false component beside the edge
+    false_edge : height that the false component can reach (0 if isotropic)
+    trace, trace_sd : the trace, if it was released by itself
+    """
+
+    rows: float
+    rows_sd: float
+    mean: FloatArray
+    mean_sd: float
+    covariance: FloatArray
+    noise_sd: float
+    isotropic: bool
+    false_edge: float = 0.0
+    trace: float | None = None
+    trace_sd: float = 0.0
+
+
+def augmentation(facts: Facts) -> int:
+    """c, the integer that stands before each row in the joint layout: c^2/r^2 about 0.45/sqrt(d + 4)."""
+    r = facts.grid.levels
+    return max(1, math.isqrt(int(r * r * 0.45 / math.sqrt(facts.d + 4))))
+
+
+def grid_mean(step: Step, facts: Facts) -> NDArray[np.int64]:
+    """The released mean of a "mean" step as a row of the grid: int64 (d,), in the ball of radius r."""
+    mean, _ = _mean(step, facts)
+    return np.floor(mean + 0.5).astype(np.int64)
+
+
+def decode(released: Released, ddof: int = 1) -> Estimate:
+    """Read a release of ``gaussian_moments``.
+
+    ``ddof``: the covariance is divided by n - ddof where its centre was estimated; about a public centre
+    the second moment is divided by n.
+    """
+    facts = released.facts
+    square = facts.grid.step**2
+    if released.has("augmented"):
+        estimate = _joint(released.step("augmented"), facts, ddof)
+    else:
+        estimate = _about_centre(released, ddof)
+    if not released.has("trace"):
+        return estimate
+    step = released.step("trace")
+    excess = facts.d * estimate.mean_sd**2 if released.has("mean") else 0.0
+    if released.has("augmented"):
+        excess = float(estimate.mean @ estimate.mean) - facts.d * estimate.mean_sd**2
+    factor = _unbias(estimate.rows, ddof) if released.has("mean") or released.has("augmented") else 1.0
+    return replace(
+        estimate,
+        trace=(float(_scaled(step)[0]) * square / estimate.rows - excess) * factor,
+        trace_sd=_sigma(step)[0] * square / estimate.rows * factor,
+    )
+
+
+def _about_centre(released: Released, ddof: int) -> Estimate:
+    facts = released.facts
+    rows, rows_sd = float(facts.rows or 0), 0.0
+    mean, mean_sd, factor = np.zeros(facts.d), 0.0, 1.0
+    if released.has("count"):
+        step = released.step("count")
+        rows, rows_sd = max(1.0, float(_scaled(step)[0])), _sigma(step)[0]
+    if released.has("mean"):
+        step = released.step("mean")
+        in_grid_units, rows = _mean(step, facts)
+        mean, mean_sd = in_grid_units * facts.grid.step, _sigma(step)[0] * facts.grid.step / rows
+        rows_sd = 0.0 if facts.adjacency is Adjacency.REPLACE_ONE else _sigma(step)[0] / facts.grid.levels
+        factor = _unbias(rows, ddof)
+    scatter = released.step("scatter")
+    unit = facts.grid.step**2 / rows
+    covariance = unpack(_scaled(scatter), facts.d) * unit
+    # Rows were centred at the noisy mean: its error adds (m - mean)(m - mean)', on average mean_sd^2 I.
+    covariance[np.diag_indices(facts.d)] -= mean_sd**2
+    covariance *= factor
+    return Estimate(rows, rows_sd, mean, mean_sd, covariance, _sigma(scatter)[-1] * unit * factor, True)
+
+
+def _joint(step: Step, facts: Facts, ddof: int) -> Estimate:
+    c, d = augmentation(facts), facts.d
+    matrix, (diagonal, off) = unpack(_scaled(step), d + 1), _sigma(step)
+    rows, rows_sd = float(facts.rows or 0), 0.0
+    if facts.adjacency is Adjacency.ADD_REMOVE:
+        rows, rows_sd = max(1.0, float(matrix[0, 0]) / c**2), diagonal / c**2
+    unit, factor = facts.grid.step / rows, _unbias(rows, ddof)
+    mean, mean_sd = matrix[0, 1:] / c * unit, off / c * unit
+    noise_sd = off * unit * facts.grid.step
+    covariance = matrix[1:, 1:] * (unit * facts.grid.step) - np.outer(mean, mean)
+    covariance[np.diag_indices(d)] += mean_sd**2  # m m' is too large by this, on average
+    theta = float(np.linalg.norm(mean)) / (c * facts.grid.step)
+    false_edge = noise_sd * math.sqrt(d) * (theta + 1 / theta) if theta > 1 else 0.0
+    return Estimate(
+        rows, rows_sd, mean, mean_sd, covariance * factor, noise_sd * factor, False, false_edge * factor
+    )
+
+
+def _mean(step: Step, facts: Facts) -> tuple[FloatArray, float]:
+    """Mean in grid units, projected on the ball of radius r, and the number of rows (public or noisy)."""
+    r, sums = float(facts.grid.levels), _scaled(step)
+    rows = float(facts.rows or 0)
+    if facts.adjacency is Adjacency.ADD_REMOVE:
+        rows, sums = max(1.0, float(sums[0]) / r), sums[1:]
+    mean = sums / rows
+    norm = float(np.linalg.norm(mean))
+    return (mean if norm <= r else mean * (r / norm)), rows
+
+
+def _scaled(step: Step) -> FloatArray:
+    """The noisy integers without their public power of two."""
+    return np.ldexp(step.values.astype(np.float64), -step.plan.shift)
+
+
+def _sigma(step: Step) -> tuple[float, ...]:
+    return tuple(math.ldexp(sigma, -step.plan.shift) for sigma in step.plan.sigma)
+
+
+def _unbias(rows: float, ddof: int) -> float:
+    return rows / (rows - ddof) if rows > ddof else 1.0

@@ -1,0 +1,94 @@
+"""Noise sources for tests. None of them is private, and each says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..noise.base import SOURCE, FloatArray, IntArray, Noise
+
+
+class ExactNoise:
+    """No noise at all: releases are the exact integers."""
+
+    private = False
+    entropy = "none (test: no noise)"
+
+    def gaussian(self, values: IntArray, sigma: FloatArray) -> IntArray:
+        return np.array(values, dtype=np.int64)
+
+    def laplace(self, values: IntArray, scale: FloatArray) -> IntArray:
+        return np.array(values, dtype=np.int64)
+
+
+class SeededNoise:
+    """Reproducible rounded noise of about the right law, fast; a seed makes it worthless for privacy."""
+
+    private = False
+    entropy = "a fixed seed (test)"
+
+    def __init__(self, seed: int) -> None:
+        self._generator = np.random.default_rng(seed)
+
+    def gaussian(self, values: IntArray, sigma: FloatArray) -> IntArray:
+        noise = self._generator.normal(0.0, 1.0, np.shape(values)) * sigma
+        return values + np.rint(noise).astype(np.int64)
+
+    def laplace(self, values: IntArray, scale: FloatArray) -> IntArray:
+        noise = self._generator.laplace(0.0, 1.0, np.shape(values)) * scale
+        return values + np.rint(noise).astype(np.int64)
+
+
+@dataclass
+class Recorder:
+    """Notes the exact input of every noise call, in order, and passes it on to another source."""
+
+    inner: Noise
+    calls: list[tuple[IntArray, FloatArray]] = field(default_factory=list)
+    private: bool = False
+
+    @property
+    def entropy(self) -> str:
+        return self.inner.entropy + ", recorded (test)"
+
+    def gaussian(self, values: IntArray, sigma: FloatArray) -> IntArray:
+        self.calls.append((values.copy(), np.broadcast_to(sigma, values.shape).copy()))
+        return self.inner.gaussian(values, sigma)
+
+    def laplace(self, values: IntArray, scale: FloatArray) -> IntArray:
+        self.calls.append((values.copy(), np.broadcast_to(scale, values.shape).copy()))
+        return self.inner.laplace(values, scale)
+
+
+@contextmanager
+def _in_force(source: Noise) -> Iterator[Noise]:
+    token = SOURCE.set(source)
+    try:
+        yield source
+    finally:
+        SOURCE.reset(token)
+
+
+@contextmanager
+def exact_noise() -> Iterator[Noise]:
+    """Within this block releases carry no noise and say ``private: false``."""
+    with _in_force(ExactNoise()) as source:
+        yield source
+
+
+@contextmanager
+def seeded_noise(seed: int) -> Iterator[Noise]:
+    """Within this block releases carry reproducible noise and say ``private: false``."""
+    with _in_force(SeededNoise(seed)) as source:
+        yield source
+
+
+@contextmanager
+def recording(inner: Noise | None = None) -> Iterator[Recorder]:
+    """Within this block every noise call is recorded; ``inner`` (default: no noise) does the drawing."""
+    recorder = Recorder(inner or ExactNoise())
+    with _in_force(recorder):
+        yield recorder
