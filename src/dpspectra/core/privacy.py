@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from enum import Enum
+from enum import StrEnum
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
@@ -15,7 +15,7 @@ from .errors import ParameterError
 Number = int | float | str | Decimal | Fraction
 
 
-class Adjacency(str, Enum):
+class Adjacency(StrEnum):
     """Which tables are neighbours.
 
     ``REPLACE_ONE``: equal public number of rows, one row differs.
@@ -107,7 +107,8 @@ class Budget:
             return f"rho = {show(self.rho)} (zCDP)"
         if self.mu is not None:
             return f"mu = {show(self.mu)} (Gaussian DP)"
-        assert self.epsilon is not None and self.delta is not None
+        assert self.epsilon is not None
+        assert self.delta is not None
         return f"(epsilon, delta) = ({show(self.epsilon)}, {show(self.delta)})"
 
 

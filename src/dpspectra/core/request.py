@@ -85,7 +85,7 @@ class Request:
     @property
     def layout(self) -> str:
         """How the centre is found: "private", "joint", or "fixed" for every public centre."""
-        return self.center if isinstance(self.center, str) and self.center in ("private", "joint") else "fixed"
+        return str(self.center) if self.center in ("private", "joint") else "fixed"
 
     @property
     def origin(self) -> str | tuple[float, ...]:
@@ -110,7 +110,7 @@ def _center(value: Any) -> str | tuple[float, ...]:
     if isinstance(value, str):
         if value not in CENTERS:
             raise ParameterError(
-                f"center must be one of {', '.join(map(repr, CENTERS))} or a public vector, one number a column"
+                f"center must be one of {', '.join(map(repr, CENTERS))} or a public vector"
             )
         return value
     try:

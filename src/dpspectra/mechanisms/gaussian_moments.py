@@ -60,7 +60,7 @@ class GaussianMoments:
         return {"center": self.center, "trace": self.trace}
 
     def calibrate(self, facts: Facts) -> tuple[StepPlan, ...]:
-        """Shares of mu^2: mean 10 %, count 5 %, trace 5 % where they occur; the rest to the second moments."""
+        """Shares of mu^2: mean 10 %, count 5 %, trace 5 % where they occur, second moments the rest."""
         drafts = self._drafts(facts)
         calibration = calibrate_budget(self.budget, sum(draft.size for draft in drafts))
         spare = 1 - sum((draft.share for draft in drafts if draft.share is not None), Fraction(0))

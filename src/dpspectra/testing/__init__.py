@@ -1,4 +1,4 @@
-"""For tests, ours and third parties': noise sources that are not private, contract, audit, statistics, faults.
+"""For tests, ours and others': noise that is not private, contract, audit, statistics, planted faults.
 
 Every release made under ``exact_noise`` or ``seeded_noise`` says ``private: false`` wherever it is shown.
 """
