@@ -33,6 +33,7 @@ class Request:
     method: str = "auto"
     denoise: bool = True
     ddof: int = 1
+    trace: bool = False
     rows_max: int | None = None
 
     @classmethod
@@ -51,6 +52,7 @@ class Request:
         method: str = "auto",
         denoise: bool = True,
         ddof: int = 1,
+        trace: bool = False,
         rows_max: int | None = None,
         **_: Any,
     ) -> Request:
@@ -62,8 +64,9 @@ class Request:
             raise ParameterError(
                 'clip="private" is not available yet; give a public threshold as a float, or clip="none"'
             )
-        if not isinstance(denoise, (bool, np.bool_)):
-            raise ParameterError("denoise must be True or False")
+        for name, switch in (("denoise", denoise), ("trace", trace)):
+            if not isinstance(switch, (bool, np.bool_)):
+                raise ParameterError(f"{name} must be True or False")
         if not isinstance(method, str):
             raise ParameterError("method must be a name")
         capacity = None if rows_max is None else _integer(rows_max, "rows_max", least=1)
@@ -79,6 +82,7 @@ class Request:
             method=method,
             denoise=bool(denoise),
             ddof=_integer(ddof, "ddof", least=0),
+            trace=bool(trace),
             rows_max=capacity,
         )
 
@@ -102,7 +106,9 @@ class Request:
             "clip": self.clip,
             "denoise": self.denoise,
             "ddof": self.ddof,
+            "trace": self.trace,
             "rows_max": self.rows_max,
+            "row_norm": self.row_norm,
         }
 
 

@@ -1,1 +1,6 @@
-"""Part of dpspectra."""
+"""scikit-learn faces: they check parameters, call the pipeline and set attributes."""
+
+from .covariance import PrivateCovariance
+from .pca import PrivatePCA
+
+__all__ = ["PrivateCovariance", "PrivatePCA"]

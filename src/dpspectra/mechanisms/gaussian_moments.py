@@ -57,7 +57,7 @@ class GaussianMoments:
     trace: bool = False
 
     def parameters(self) -> dict[str, Any]:
-        return {"center": self.center, "trace": self.trace}
+        return {"layout": self.center, "trace": self.trace}
 
     def calibrate(self, facts: Facts) -> tuple[StepPlan, ...]:
         """Shares of mu^2: mean 10 %, count 5 %, trace 5 % where they occur, second moments the rest."""

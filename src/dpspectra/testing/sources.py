@@ -15,6 +15,7 @@ class ExactNoise:
     """No noise at all: releases are the exact integers."""
 
     private = False
+    deterministic = True
     entropy = "none (test: no noise)"
 
     def gaussian(self, values: IntArray, sigma: FloatArray) -> IntArray:

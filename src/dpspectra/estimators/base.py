@@ -1,0 +1,217 @@
+"""What PrivateCovariance and PrivatePCA share: three ways to fit, and the attributes of the spectrum."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.errors import ParameterError
+from ..core.privacy import Adjacency
+from ..core.released import Released
+from ..core.request import Request
+from ..core.schema import Column, Schema
+from ..noise.base import current
+from ..pipeline import Source, batch_sums, open_ledger, prepare, run, run_sums, source_of
+from ..postprocess.analysis import Analysis, analyse
+from ..postprocess.matrices import correlation
+from ..rows.quantise import bits_for
+from ..summaries.moments import MomentSums
+from .inputs import is_path, validate
+
+FloatArray = NDArray[np.float64]
+STREAM_CAPACITY = 2**22
+"""Rows that ``partial_fit`` provides for unless ``rows_max`` says more: what the finest grid allows."""
+
+
+class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators that post-process one release of second moments."""
+
+    def fit(self, X: Any, y: Any = None, *, progress: Callable[[int], None] | None = None) -> Self:
+        """Make one private release of the table and set the fitted attributes.
+
+        Parameters
+        ----------
+        X : array of shape (n, d), DataFrame (pandas, Polars, Arrow), or path of a CSV or Parquet table
+        y : ignored
+        progress : called with the number of rows visited so far; under replace-one only
+
+        Privacy cost: the whole budget, once per call, in the ledger before a row is read. Raises
+        ParameterError, SchemaError, InfeasiblePlan or BudgetExceeded before anything is spent.
+        """
+        request = self._request()
+        source, data = self._open(X, request, reset=True)
+        released = run(
+            data,
+            source,
+            request,
+            ledger=open_ledger(self.ledger),
+            label=self._label(source.schema),
+            whole=is_path(X),
+            progress=progress,
+        )
+        return self._show(released)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Add a batch of rows to exact sums held in memory; nothing is released until ``finalize``.
+
+        Open to centres that need one pass ("joint", "public", "none", a vector). Parameters as ``fit``.
+        The number of rows in all must not pass ``rows_max`` (2^22 if it is None).
+        """
+        request, fresh = self._request(), not hasattr(self, "_sums")
+        if request.layout == "private":
+            raise ParameterError(
+                'center="private" reads the rows twice, so a batch cannot be forgotten: with partial_fit use '
+                'center="joint", "public", "none" or a public vector; or fit the whole table'
+            )
+        source, data = self._open(X, request, reset=fresh)
+        if fresh:
+            self._sums = _Sums(source, request, bits_for(request.rows_max or STREAM_CAPACITY))
+        self._sums.add(data)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Add the exact sums of another estimator with the same settings and columns; ``other`` is left."""
+        if not (hasattr(self, "_sums") and hasattr(other, "_sums")):
+            raise ParameterError("merge needs two estimators that have seen rows through partial_fit")
+        self._sums.merge(other._sums)
+        return self
+
+    def finalize(self) -> Self:
+        """Make the one private release of all rows given to ``partial_fit``, and drop the exact sums.
+
+        Privacy cost: the whole budget. If the ledger refuses, the sums are kept.
+        """
+        if not hasattr(self, "_sums"):
+            raise ParameterError("finalize needs rows: call partial_fit first")
+        sums = self._sums
+        released = run_sums(
+            sums.moments(),
+            sums.source,
+            sums.request,
+            sums.bits,
+            ledger=open_ledger(self.ledger),
+            label=self._label(sums.source.schema),
+        )
+        del self._sums
+        return self._show(released)
+
+    @classmethod
+    def from_release(cls, release: Released | str | os.PathLike[str]) -> Self:
+        """Rebuild a fitted estimator from a release or its JSON file, without data or budget."""
+        released = release if isinstance(release, Released) else Released.from_json(Path(release).read_text())
+        used, promise = released.parameters, released.guarantee
+        settings: dict[str, Any] = {
+            name: used[name]
+            for name in ("center", "scaling", "clip", "denoise", "ddof", "trace", "rows_max", "row_norm")
+        }
+        settings |= {name: getattr(promise, name) for name in ("epsilon", "delta", "rho", "mu", "adjacency")}
+        schema = Schema(tuple(Column.from_dict(column) for column in used["columns"]), label=released.label)
+        estimator = cls(**settings, method=released.mechanism, label=released.label, schema=schema)
+        estimator.n_features_in_ = used["columns_in"]
+        if used["names_in"] is not None:
+            estimator.feature_names_in_ = np.asarray(used["names_in"], dtype=object)
+        return estimator._show(released)
+
+    def _request(self) -> Request:
+        return Request.of(**self.get_params(deep=False))
+
+    def _open(self, X: Any, request: Request, *, reset: bool) -> tuple[Source, Any]:
+        """The table's public shape, then the encoder."""
+        min_rows = 1 if request.adjacency is Adjacency.REPLACE_ONE else 0
+        data = validate(self, X, reset=reset, min_rows=min_rows)
+        source = prepare(data, request, schema=self.schema, bounds=self.bounds)
+        self._check(len(source.encoder.features))
+        return source, data
+
+    def _label(self, schema: Schema) -> str:
+        """The caller's label; the schema's where the caller left the default."""
+        return str(schema.label if self.label == "table" else self.label)
+
+    def _encode(self, X: Any) -> FloatArray:
+        """Rows in data units of the encoded features, float64 (n, d); record-level, never private."""
+        check_is_fitted(self)
+        data = validate(self, X, reset=False)
+        source = source_of(self.release_)
+        return source.encoder.transform(data)
+
+    def _check(self, d: int) -> None:
+        """Refuse settings that do not fit d encoded features; public facts only."""
+
+    @abstractmethod
+    def _show(self, released: Released) -> Self:
+        """Set the fitted attributes from a release."""
+
+    def _show_common(self, released: Released) -> Analysis:
+        analysis = analyse(released)
+        spectrum = analysis.spectrum
+        self.release_ = released
+        self.privacy_ = released.guarantee
+        self.feature_names_encoded_ = np.asarray(released.facts.features, dtype=object)
+        self.location_ = analysis.location
+        self.covariance_ = analysis.covariance
+        self.covariance_raw_ = analysis.covariance_raw
+        self.correlation_ = correlation(analysis.covariance)
+        self.scale_ = analysis.scale
+        self.eigenvalues_ = spectrum.denoised
+        self.eigenvalues_raw_ = spectrum.raw
+        self.resolved_ = spectrum.resolved
+        self.n_resolved_ = int(spectrum.resolved.sum())
+        self.eigenvalue_intervals_ = spectrum.intervals
+        self.ratio_ = spectrum.ratios
+        self.ratio_intervals_ = spectrum.ratio_intervals
+        self.total_variance_ = spectrum.total
+        self.noise_edge_ = spectrum.edge
+        self.noise_sd_ = analysis.noise_sd
+        self.level_ = spectrum.level
+        # Under add/remove the number of rows is private: this is its noisy release.
+        self.n_samples_ = analysis.estimate.rows
+        return analysis
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # special cells have a rule of their own
+        tags.input_tags.string = True  # cells of object arrays that are no numbers are missing
+        tags.non_deterministic = not _deterministic()
+        return tags
+
+
+def _deterministic() -> bool:
+    return bool(getattr(current(), "deterministic", False))
+
+
+class _Sums:
+    """Exact sums of the rows so far: private, in memory only, never pickled."""
+
+    def __init__(self, source: Source, request: Request, bits: int) -> None:
+        self.source, self.request, self.bits = source, request, bits
+        self._moments: MomentSums | None = None
+
+    def add(self, data: Any) -> None:
+        self._take(batch_sums(data, self.source, self.request, self.bits))
+
+    def merge(self, other: _Sums) -> None:
+        if (self.source.encoder, self.request) != (other.source.encoder, other.request):
+            raise ParameterError("merge needs equal settings, bounds and columns on both sides")
+        self._take(other.moments())
+
+    def moments(self) -> MomentSums:
+        assert self._moments is not None
+        return self._moments
+
+    def _take(self, moments: MomentSums) -> None:
+        self._moments = moments if self._moments is None else self._moments + moments
+
+    def __repr__(self) -> str:
+        return "<exact sums, private>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("exact sums are private and are not pickled or copied: call finalize() first")

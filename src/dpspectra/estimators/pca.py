@@ -1,0 +1,203 @@
+"""PrivatePCA: differentially private principal components."""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..accounting.ledger import Ledger
+from ..core.errors import ParameterError
+from ..core.privacy import Adjacency, Number
+from ..core.released import Released
+from ..core.schema import Schema
+from ..postprocess.matrices import precision
+from .base import MomentsEstimator
+
+FloatArray = NDArray[np.float64]
+
+
+class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentsEstimator):  # type: ignore[misc]
+    """Principal components of a table under differential privacy.
+
+    Parameters
+    ----------
+    n_components : int in 1..d, or a share in (0, 1): the fewest components whose released shares add to
+        strictly more; default all d
+    whiten : divide scores by the released standard deviations, floored at the noise of a variance
+    epsilon, delta, rho, mu, bounds, schema, row_norm, center, scaling, clip, adjacency, rows_max, method,
+    denoise, ddof, trace, ledger, label : as in ``PrivateCovariance``; ``scaling="private"`` gives the
+        components of the correlation matrix within the same budget
+
+    Attributes
+    ----------
+    components_ : (k, d) rows are components of the scaled columns, by falling variance; in each the loading
+        of largest size is positive (the first of them on ties)
+    explained_variance_, explained_variance_ratio_, singular_values_ : (k,); ratio to the released trace
+    eigenvalues_, eigenvalue_intervals_, ratio_, ratio_intervals_, resolved_ : all d of them
+    n_resolved_ : how many components stand out of the noise
+    alignment_ : (k,) expected squared cosine with the component of the exact covariance (nan: not resolved)
+    standard_errors_ : (d,) of the eigenvalues (nan: not resolved)
+    noise_edge_ : eigenvalues below it cannot be told from noise
+    loadings_ : (d, k); mean_, scale_ : (d,); noise_variance_ : float
+    covariance_, covariance_raw_, correlation_ : (d, d), data units
+    release_ : Released; privacy_ : Guarantee
+
+    All attributes are public. Privacy cost: the whole budget per ``fit``. ``transform`` projects single
+    rows and ``score`` reads rows: their results are record-level and not private.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpspectra import PrivatePCA
+    >>> table = np.linspace(0, 1, 4000).reshape(-1, 4)
+    >>> model = PrivatePCA(2, epsilon=1, delta=1e-6, bounds=(0, 1)).fit(table)
+    >>> model.components_.shape
+    (2, 4)
+    """
+
+    def __init__(
+        self,
+        n_components: int | float | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        bounds: Any = None,
+        schema: Schema | str | os.PathLike[str] | None = None,
+        row_norm: float | None = None,
+        center: Any = "private",
+        scaling: str = "none",
+        clip: str | float = "none",
+        adjacency: Adjacency | str = "replace-one",
+        rows_max: int | None = None,
+        method: str = "auto",
+        denoise: bool = True,
+        ddof: int = 1,
+        trace: bool = False,
+        whiten: bool = False,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
+        label: str = "table",
+    ) -> None:
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
+        self.mu = mu
+        self.bounds = bounds
+        self.schema = schema
+        self.row_norm = row_norm
+        self.center = center
+        self.scaling = scaling
+        self.clip = clip
+        self.adjacency = adjacency
+        self.rows_max = rows_max
+        self.method = method
+        self.denoise = denoise
+        self.ddof = ddof
+        self.trace = trace
+        self.whiten = whiten
+        self.ledger = ledger
+        self.label = label
+
+    def transform(self, X: Any) -> FloatArray:
+        """Scores of rows, (n, k). Record-level: never private, however the components were found."""
+        scores = ((self._encode(X) - self.mean_) / self.scale_) @ self.components_.T
+        return scores / self._whitening() if self.whiten else scores
+
+    def inverse_transform(self, X: Any) -> FloatArray:
+        """Rows in data units of the encoded features, (n, d), from scores (n, k)."""
+        check_is_fitted(self)
+        scores = np.asarray(X, dtype=np.float64)
+        if scores.ndim != 2 or scores.shape[1] != self.n_components_:
+            raise ParameterError(f"X must have two dimensions and {self.n_components_} columns")
+        if self.whiten:
+            scores = scores * self._whitening()
+        return scores @ self.components_ * self.scale_ + self.mean_
+
+    def get_covariance(self) -> FloatArray:
+        """The released model's covariance, (d, d), data units: k components and noise_variance_ * I."""
+        check_is_fitted(self)
+        excess = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
+        scaled = (self.components_.T * excess) @ self.components_
+        scaled[np.diag_indices(len(scaled))] += self.noise_variance_
+        return scaled * np.outer(self.scale_, self.scale_)
+
+    def get_precision(self) -> FloatArray:
+        """Pseudo-inverse of ``get_covariance()`` with a cutoff tied to the noise, (d, d)."""
+        scaled = self.get_covariance() / np.outer(self.scale_, self.scale_)
+        return precision(scaled, self._floor()) / np.outer(self.scale_, self.scale_)
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Log-likelihood of each row under the released model, (n,). Record-level, not private."""
+        rows = self._encode(X) - self.mean_
+        matrix = self.get_precision()
+        values, rank = np.linalg.eigvalsh(matrix), len(matrix)
+        kept = values[values > 0]
+        distance = ((rows @ matrix) * rows).sum(axis=1)
+        return np.asarray(0.5 * (np.log(kept).sum() - rank * np.log(2 * np.pi) - distance))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean of ``score_samples``. Reads rows: not private."""
+        return float(np.mean(self.score_samples(X)))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+    def _floor(self) -> float:
+        """Noise sd of a variance in the scaled matrix: below it an eigenvalue is not worth dividing by."""
+        return float(np.sqrt(2.0) * self.noise_sd_)
+
+    def _whitening(self) -> FloatArray:
+        floored = np.maximum(self.explained_variance_, self._floor())
+        return np.sqrt(np.where(floored > 0, floored, 1.0))
+
+    def _check(self, d: int) -> None:
+        count = self.n_components
+        if not isinstance(self.whiten, (bool, np.bool_)):
+            raise ParameterError("whiten must be True or False")
+        if count is None:
+            return
+        if isinstance(count, (bool, np.bool_)) or not isinstance(count, Real):
+            raise ParameterError(
+                'n_components must be a whole number or a share in (0, 1); "mle" needs the exact likelihood '
+                "and is not offered"
+            )
+        if isinstance(count, Integral):
+            if not 1 <= count <= d:
+                raise ParameterError(f"n_components must be in 1..{d}, the number of encoded features")
+        elif float(count) == 1.0:
+            raise ParameterError("n_components=1.0 is ambiguous: give 1 for one component, None for all")
+        elif not 0 < float(count) < 1:
+            raise ParameterError("n_components: a share must lie strictly between 0 and 1")
+
+    def _count(self, d: int) -> int:
+        """k; a share is met strictly, on the released spectrum."""
+        if self.n_components is None:
+            return d
+        if isinstance(self.n_components, Integral):
+            return int(self.n_components)
+        reached = np.cumsum(self.ratio_)
+        return min(d, int(np.searchsorted(reached, self.n_components, side="right")) + 1)
+
+    def _show(self, released: Released) -> Self:
+        spectrum = self._show_common(released).spectrum
+        d = len(self.eigenvalues_)
+        k = self.n_components_ = self._count(d)
+        self.mean_ = self.location_
+        self.components_ = np.ascontiguousarray(spectrum.vectors[:, :k].T)
+        self.explained_variance_ = self.eigenvalues_[:k].copy()
+        self.explained_variance_ratio_ = self.ratio_[:k].copy()
+        self.singular_values_ = np.sqrt(self.explained_variance_ * max(self.n_samples_ - self.ddof, 1.0))
+        self.noise_variance_ = float(self.eigenvalues_[k:].mean()) if k < d else 0.0
+        self.loadings_ = self.components_.T * np.sqrt(self.explained_variance_)
+        self.alignment_ = spectrum.alignment[:k].copy()
+        self.standard_errors_ = spectrum.standard_errors
+        return self
