@@ -18,12 +18,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..accounting.exact import float_up, sqrt_up
+from ..accounting.gaussian import Calibration, sigma_floor_for
 from ..accounting.gaussian import calibrate as calibrate_budget
 from ..core.errors import InfeasiblePlan, ParameterError
 from ..core.facts import Facts
 from ..core.privacy import Adjacency, Budget, Cost
 from ..core.released import Step, StepPlan
-from ..noise.base import FloatArray, IntArray, Noise
+from ..noise.base import SIGMA_MAX, FloatArray, IntArray, Noise
 from ..postprocess.decode import augmentation, grid_mean
 from ..postprocess.symmetric import pack
 from ..rows.maps import Recentre
@@ -62,14 +63,19 @@ class GaussianMoments:
     def calibrate(self, facts: Facts) -> tuple[StepPlan, ...]:
         """Shares of mu^2: mean 10 %, count 5 %, trace 5 % where they occur, second moments the rest."""
         drafts = self._drafts(facts)
-        calibration = calibrate_budget(self.budget, sum(draft.size for draft in drafts))
+        calibration, floor = self._calibration(drafts)
         spare = 1 - sum((draft.share for draft in drafts if draft.share is not None), Fraction(0))
-        return tuple(
-            draft.plan(calibration.mu_squared, spare, calibration.sigma_floor, facts) for draft in drafts
-        )
+        return tuple(draft.plan(calibration.mu_squared, spare, floor) for draft in drafts)
 
     def slack(self, facts: Facts) -> float:
-        return calibrate_budget(self.budget, sum(draft.size for draft in self._drafts(facts))).slack
+        return self._calibration(self._drafts(facts))[0].slack
+
+    def _calibration(self, drafts: Sequence[_Draft]) -> tuple[Calibration, float]:
+        """The total mu^2 and the least noise sd, in scaled grid units, that its proof (lemma DG) asks for."""
+        coordinates = sum(draft.size for draft in drafts)
+        continuous = calibrate_budget(self.budget, coordinates, sigma_floor=2.0**200)
+        floor = sigma_floor_for(coordinates, float_up(sqrt_up(continuous.mu_squared)))
+        return calibrate_budget(self.budget, coordinates, floor), floor
 
     def cost(self, plans: Sequence[StepPlan]) -> Cost:
         cost = Cost.gaussian(sum((plan.mu_squared for plan in plans), Fraction(0)))
@@ -137,7 +143,7 @@ class _Draft:
     lemma: str
     symmetric: bool = False
 
-    def plan(self, mu_squared: Fraction, spare: Fraction, sigma_floor: float, facts: Facts) -> StepPlan:
+    def plan(self, mu_squared: Fraction, spare: Fraction, sigma_floor: float) -> StepPlan:
         share = spare if self.share is None else self.share
         mean_square = self.sensitivity_squared / (mu_squared * share)
         smallest = sqrt_up(mean_square / 2 if self.symmetric else mean_square)
@@ -149,7 +155,7 @@ class _Draft:
         if self.symmetric:
             off = float_up(sqrt_up(mean_square * 4**shift / 2))
             sigma, spent = (diagonal, off), sensitivity / min(Fraction(diagonal) ** 2, 2 * Fraction(off) ** 2)
-        if max(sigma) > 2.0**56:
+        if max(sigma) > SIGMA_MAX:
             raise InfeasiblePlan(
                 "the budget is too small: the noise does not fit 64-bit integers; "
                 "ask for a larger epsilon, delta, rho or mu"

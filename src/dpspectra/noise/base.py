@@ -16,6 +16,10 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
 
+SIGMA_MAX = 2.0**57
+"""Largest noise scale: int64 holds 64 of it, and a draw beyond has probability below exp(-2^11)."""
+
+
 class Noise(Protocol):
     """A source of integer noise. ``private`` is True only for exact samplers on secure randomness."""
 

@@ -2,7 +2,7 @@
 
 Noise is drawn for a vector of zeros and added in wrapping int64, so no input of the sampler depends on a
 cell and no sum can fail on one. A draw of N(0, sigma^2) on int64 is exact unless it passes 2^63 in size;
-sigma is refused above 2^56, where that has probability below exp(-2^12).
+sigma is refused above 2^57, where that has probability below exp(-2^11).
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import InfeasiblePlan
-from .base import FloatArray, IntArray
+from .base import SIGMA_MAX, FloatArray, IntArray
 
-SIGMA_MAX = 2.0**56
 _CHUNK = 4096  # draws a task: long enough to hide the call, short enough to share between two cores
 _THREADS = 2
 
