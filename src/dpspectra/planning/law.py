@@ -1,0 +1,121 @@
+"""The law of the noise on a covariance, from its calibrated plan: errors, edge, alignment.
+
+Encoded units (those of ``Facts.grid``). tau is the noise sd of an off-diagonal entry of the covariance, a
+diagonal one has sqrt(2) tau; s is the noise sd of an entry of the mean. Rows are centred at the noisy
+mean m, which adds (m - mean)(m - mean)' - s^2 I to the error, independent of the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import ParameterError
+from ..core.facts import Facts
+from ..core.privacy import Adjacency
+from ..core.released import StepPlan
+from ..postprocess.decode import augmentation
+
+FloatArray = NDArray[np.float64]
+
+RESOLVED = 1.37
+"""A component counts as resolved when its released eigenvalue l + d tau^2/l passes 1.05 times the edge,
+which for l = x tau sqrt(d) reads x + 1/x >= 2.1."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """Noise of a release of d columns and ``rows`` rows.
+
+    Attributes
+    ----------
+    noise_sd : tau
+    mean_sd : s, 0 if the centre is public
+    rows_sd : noise sd of the number of rows, 0 if it is public
+    isotropic : False for the joint release; edge and alignment then hold only for a mean at the centre
+    """
+
+    d: int
+    rows: int
+    noise_sd: float
+    mean_sd: float
+    rows_sd: float
+    isotropic: bool
+
+    @property
+    def edge(self) -> float:
+        """2 tau sqrt(d): no released eigenvalue below it can be told from noise."""
+        return 2 * self.noise_sd * math.sqrt(self.d)
+
+    @property
+    def resolved(self) -> float:
+        """Smallest eigenvalue above an empty bulk that is expected to stand out of the noise."""
+        return RESOLVED * self.noise_sd * math.sqrt(self.d)
+
+    def aligned(self, alignment: float) -> float:
+        """Smallest eigenvalue above an empty bulk whose expected squared cosine is ``alignment``."""
+        return self.noise_sd * math.sqrt(self.d / (1 - alignment))
+
+    def frobenius(self, spectrum: Sequence[float] | None = None) -> float:
+        """Expected (root mean square) Frobenius error of the covariance before denoising.
+
+        ``spectrum``: exact eigenvalues, if assumed; a noisy number of rows scales them.
+        """
+        square = self.d * (self.d + 1) * (self.noise_sd**2 + self.mean_sd**4)
+        if spectrum is not None:
+            square += (self.rows_sd / self.rows) ** 2 * sum(value**2 for value in spectrum)
+        return math.sqrt(square)
+
+    @property
+    def operator(self) -> float:
+        """Median operator-norm error before denoising: the edge, less a finite-d correction."""
+        if self.d == 1:
+            return 0.954 * self.noise_sd  # median of |N(0, 2)|
+        return self.noise_sd * (2 * math.sqrt(self.d) - 0.75 * self.d ** (-1 / 6))
+
+    def alignments(self, spectrum: Sequence[float]) -> FloatArray:
+        """Expected squared cosine of each component: 1 - tau^2 sum_j 1/(l_i - l_j)^2, at least 0."""
+        return np.maximum(0.0, 1 - self.noise_sd**2 * crowding(spectrum))
+
+
+def crowding(spectrum: Sequence[float]) -> FloatArray:
+    """sum over j != i of 1/(l_i - l_j)^2: how much noise turns component i. Infinite for ties."""
+    values = np.asarray(spectrum, dtype=np.float64)
+    gaps = values[:, None] - values[None, :]
+    np.fill_diagonal(gaps, np.inf)
+    with np.errstate(divide="ignore"):
+        return np.asarray((1 / gaps**2).sum(axis=1))
+
+
+def law(plans: Sequence[StepPlan], facts: Facts, rows: int, ddof: int = 1) -> Law:
+    """The law of a plan; ``rows`` is n, or a guess of it where n is private.
+
+    ParameterError if the mechanism draws no second moments.
+    """
+    by_name = {plan.name: plan for plan in plans}
+    sigma = {name: [math.ldexp(value, -plan.shift) for value in plan.sigma] for name, plan in by_name.items()}
+    step, levels = facts.grid.step, facts.grid.levels
+    private_rows = facts.adjacency is Adjacency.ADD_REMOVE
+    centred = "mean" in by_name or "augmented" in by_name
+    factor = rows / (rows - ddof) if centred and rows > ddof else 1.0
+    mean_sd = rows_sd = 0.0
+    if "augmented" in by_name:
+        c = augmentation(facts)
+        matrix = sigma["augmented"]
+        mean_sd = matrix[-1] / c * step / rows
+        rows_sd = matrix[0] / c**2 if private_rows else 0.0
+    elif "scatter" in by_name:
+        matrix = sigma["scatter"]
+        if "mean" in by_name:
+            mean_sd = sigma["mean"][0] * step / rows
+            rows_sd = sigma["mean"][0] / levels if private_rows else 0.0
+        elif "count" in by_name:
+            rows_sd = sigma["count"][0]
+    else:
+        raise ParameterError("this method releases no covariance, so its spectrum cannot be planned")
+    tau = matrix[-1] * step**2 / rows * factor
+    return Law(facts.d, rows, tau, mean_sd, rows_sd, "augmented" not in by_name)
