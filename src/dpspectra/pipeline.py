@@ -31,6 +31,7 @@ from .core.schema import Column, Schema
 from .engines import describe, open_table
 from .noise.base import current
 from .planning.choose import choose
+from .planning.facts import encoder_of
 from .planning.resources import check_memory
 from .planning.warn import plan_warnings
 from .release import release
@@ -61,22 +62,9 @@ def prepare(
         read = Schema.from_bounds(bounds, columns if names is None else names)
     elif names is None and columns != len(read.columns):
         raise SchemaError(f"the table has {columns} columns, the schema declares {len(read.columns)}")
-    encoder = Encoder.build(
-        read,
-        origin=request.origin,
-        scaling=_encoding(request, read),
-        row_norm=request.row_norm,
-        clip=None if isinstance(request.clip, str) else request.clip,
-    )
+    encoder = encoder_of(read, request)
     check_memory(len(encoder.features))
     return Source(None if names is None else tuple(names), columns, read, encoder)
-
-
-def _encoding(request: Request, schema: Schema) -> str:
-    """A correlation is the same in all units, so "private" takes half-ranges: they balance the noise."""
-    if request.scaling != "private":
-        return request.scaling
-    return "bounds" if all(column.bounds or column.categories for column in schema.columns) else "none"
 
 
 def run(
@@ -131,7 +119,7 @@ def _release(
         "columns": [column.to_dict() for column in source.schema.columns],
         "columns_in": source.columns,
         "origin": list(request.origin) if isinstance(request.origin, tuple) else request.origin,
-        "encoding": _encoding(request, source.schema),
+        "encoding": source.encoder.scaling,
         "names_in": None if source.names is None else list(source.names),
     }
     return release(

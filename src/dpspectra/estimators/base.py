@@ -162,14 +162,15 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
         self.correlation_ = correlation(analysis.covariance)
         self.scale_ = analysis.scale
         self.eigenvalues_ = spectrum.denoised
-        self.eigenvalues_raw_ = spectrum.raw
-        self.resolved_ = spectrum.resolved
-        self.n_resolved_ = int(spectrum.resolved.sum())
+        self.eigenvalues_raw_ = spectrum.values
+        # Stands out of the noise; the alignment of a joint release is not known and nan.
+        self.resolved_ = ~(spectrum.alignment == 0)
+        self.n_resolved_ = int(self.resolved_.sum())
         self.eigenvalue_intervals_ = spectrum.intervals
         self.ratio_ = spectrum.ratios
         self.ratio_intervals_ = spectrum.ratio_intervals
-        self.total_variance_ = spectrum.total
-        self.noise_edge_ = spectrum.edge
+        self.total_variance_ = analysis.total
+        self.noise_edge_ = analysis.noise_edge
         self.noise_sd_ = analysis.noise_sd
         self.level_ = spectrum.level
         # Under add/remove the number of rows is private: this is its noisy release.

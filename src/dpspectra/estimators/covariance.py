@@ -13,7 +13,6 @@ from ..accounting.ledger import Ledger
 from ..core.privacy import Adjacency, Number
 from ..core.released import Released
 from ..core.schema import Schema
-from ..postprocess.matrices import precision
 from .base import MomentsEstimator
 
 FloatArray = NDArray[np.float64]
@@ -107,7 +106,7 @@ class PrivateCovariance(MomentsEstimator):
     def _show(self, released: Released) -> Self:
         analysis = self._show_common(released)
         self.standard_errors_ = analysis.covariance_sd
-        self.precision_ = precision(self.covariance_, analysis.precision_floor)
+        self.precision_ = analysis.precision
         return self
 
     def get_precision(self) -> FloatArray:

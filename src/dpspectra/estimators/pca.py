@@ -41,7 +41,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentsEstim
     explained_variance_, explained_variance_ratio_, singular_values_ : (k,); ratio to the released trace
     eigenvalues_, eigenvalue_intervals_, ratio_, ratio_intervals_, resolved_ : all d of them
     n_resolved_ : how many components stand out of the noise
-    alignment_ : (k,) expected squared cosine with the component of the exact covariance (nan: not resolved)
+    alignment_ : (k,) expected squared cosine with the exact component (0: not told from noise)
     standard_errors_ : (d,) of the eigenvalues (nan: not resolved)
     noise_edge_ : eigenvalues below it cannot be told from noise
     loadings_ : (d, k); mean_, scale_ : (d,); noise_variance_ : float

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.released import Released
 from .decode import Estimate, decode
-from .uncertainty import Spectrum, effective_noise_sd, spectrum
+from .matrices import precision
+from .uncertainty import ABOVE_EDGE, Spectrum, effective_noise_sd, normal_quantile, spectrum
 
 FloatArray = NDArray[np.float64]
 
@@ -26,9 +28,11 @@ class Analysis:
     spectrum : eigenvalues, vectors, intervals of the covariance of the scaled columns
     covariance_raw, covariance : (d, d) data units, before and after clean-up
     covariance_sd : (d, d) noise sd of the entries of ``covariance_raw``
-    noise_sd, noise_edge : off-diagonal noise sd of the scaled matrix, and the height below which one of its
-        eigenvalues cannot be told from noise
-    total_variance : trace against which shares are taken, released
+    precision : (d, d) pseudo-inverse of ``covariance``; eigenvalues below the noise of a variance, in
+        encoded units, are cut
+    noise_sd : off-diagonal noise sd of the scaled matrix
+    noise_edge : height below which one of its eigenvalues cannot be told from noise
+    total : trace of the scaled matrix against which shares are taken, released
     """
 
     estimate: Estimate
@@ -38,27 +42,33 @@ class Analysis:
     covariance_raw: FloatArray
     covariance: FloatArray
     covariance_sd: FloatArray
+    precision: FloatArray
     noise_sd: float
     noise_edge: float
-    total_variance: float
+    total: float
 
 
 def analyse(released: Released, *, level: float = 0.9) -> Analysis:
     """Post-process a moments release as its card's settings (scaling, denoise, ddof) say."""
     settings, grid = released.parameters, released.facts.grid
-    estimate = decode(released, settings["ddof"])
-    units = grid.scale_array
-    encoded = _spectrum(estimate, estimate.covariance, estimate.noise_sd, settings["denoise"], level)
-    shown, scale, noise_sd = encoded, units, estimate.noise_sd
+    estimate, units = decode(released, settings["ddof"]), grid.scale_array
+    noise_sd, scale, edge = estimate.noise_sd, units, 0.0
+    shown = encoded = spectrum(estimate.covariance, noise_sd, level=level, denoise=settings["denoise"])
     cleaned = encoded.matrix()
+    deviation = np.ones_like(units)
     if settings["scaling"] == "private":
-        deviation = released_deviations(np.diag(cleaned), estimate.noise_sd)
-        noise_sd = effective_noise_sd(estimate.noise_sd, deviation)
+        deviation = released_deviations(np.diag(cleaned), noise_sd)
+        noise_sd = effective_noise_sd(noise_sd, deviation)
         standardised = estimate.covariance / np.outer(deviation, deviation)
-        shown = _spectrum(estimate, standardised, noise_sd, settings["denoise"], level)
+        shown = spectrum(standardised, noise_sd, level=level, denoise=settings["denoise"])
         scale = units * deviation
+    elif estimate.trace is not None:
+        shown = _against_trace(shown, estimate.trace, estimate.trace_sd)
+    if not estimate.isotropic:
+        edge = max(shown.edge, estimate.false_edge / float(deviation.min()) ** 2)
+        shown = _without_intervals(shown, edge)
     noise = np.full(estimate.covariance.shape, estimate.noise_sd)
-    noise[np.diag_indices(len(units))] *= np.sqrt(2.0)
+    noise[np.diag_indices(len(units))] *= math.sqrt(2.0)
     area = np.outer(units, units)
     return Analysis(
         estimate=estimate,
@@ -68,19 +78,46 @@ def analyse(released: Released, *, level: float = 0.9) -> Analysis:
         covariance_raw=estimate.covariance * area,
         covariance=cleaned * area,
         covariance_sd=noise * area,
+        precision=precision(cleaned, math.sqrt(2.0) * estimate.noise_sd) / area,
         noise_sd=noise_sd,
-        noise_edge=shown.edge,
-        total_variance=shown.total,
+        noise_edge=max(shown.edge, edge),
+        total=max(shown.trace, float(shown.denoised.sum())),
     )
 
 
 def released_deviations(variances: FloatArray, noise_sd: float) -> FloatArray:
     """Standard deviations from released variances, floored at the noise of a variance (1 if both are 0)."""
-    floored = np.maximum(variances, np.sqrt(2.0) * noise_sd)
+    floored = np.maximum(variances, math.sqrt(2.0) * noise_sd)
     return np.sqrt(np.where(floored > 0, floored, 1.0))
 
 
-def _spectrum(estimate: Estimate, matrix: FloatArray, noise_sd: float, denoise: bool, level: float) -> Spectrum:
-    return spectrum(
-        matrix, noise_sd, level=level, denoise=denoise, false_edge=estimate.false_edge, trace=estimate.trace
+def _against_trace(found: Spectrum, trace: float, trace_sd: float) -> Spectrum:
+    """Shares of a trace that was released by itself: its noise is independent of the matrix's."""
+    total = max(trace, float(found.denoised.sum()))
+    known = trace > 5 * trace_sd
+    share = found.debiased / trace if known else np.full_like(found.debiased, np.nan)
+    width = np.hypot(found.standard_errors, np.abs(share) * trace_sd) / (trace if known else 1.0)
+    half = normal_quantile(found.level) * width
+    return replace(
+        found,
+        trace=trace,
+        ratios=found.denoised / total if total > 0 else np.zeros_like(found.denoised),
+        ratio_intervals=np.column_stack((share - half, share + half)),
+    )
+
+
+def _without_intervals(found: Spectrum, edge: float) -> Spectrum:
+    """The joint release's noise is not isotropic: formulas for errors do not hold, and the edge is higher."""
+    above = (found.alignment > 0) & (found.values > ABOVE_EDGE * edge)
+    blank = np.full_like(found.values, np.nan)
+    pairs = np.column_stack((blank, blank))
+    return replace(
+        found,
+        resolved=np.zeros_like(found.resolved),
+        alignment=np.where(above, blank, 0.0),
+        debiased=blank,
+        standard_errors=blank,
+        intervals=pairs,
+        ratio_intervals=pairs,
+        alignment_intervals=pairs,
     )

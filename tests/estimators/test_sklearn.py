@@ -1,0 +1,42 @@
+"""scikit-learn's own checks, twice: without noise nothing may fail; with real noise only idempotence."""
+
+import warnings
+
+import pytest
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from dpspectra import PrivateCovariance, PrivatePCA
+from dpspectra.testing import exact_noise
+
+ESTIMATORS = [
+    PrivateCovariance(epsilon=1, delta=1e-6, row_norm=50.0),
+    PrivatePCA(epsilon=1, delta=1e-6, row_norm=50.0),
+    PrivatePCA(epsilon=1, delta=1e-6, row_norm=50.0, center="joint", whiten=True),
+    PrivateCovariance(rho=0.5, row_norm=50.0, center="none", adjacency="add-remove"),
+    PrivatePCA(mu=1, row_norm=50.0, scaling="private"),
+]
+
+
+def _run(estimator, expected):
+    failed = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for instance, check in estimator_checks_generator(estimator, legacy=True, mark=None):
+            name = check.func.__name__
+            try:
+                check(instance)
+            except Exception as error:  # noqa: BLE001  every failure is collected and compared
+                if type(error).__name__ != "SkipTest":
+                    failed[name] = repr(error)
+    assert set(failed) == expected, failed
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: f"{type(e).__name__}-{e.center}")
+def test_checks_without_noise(estimator):
+    with exact_noise():
+        _run(estimator, set())
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS[:2], ids=lambda e: type(e).__name__)
+def test_checks_with_real_noise(estimator):
+    _run(estimator, {"check_fit_idempotent"})
