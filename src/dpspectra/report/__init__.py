@@ -1,1 +1,7 @@
-"""Part of dpspectra."""
+"""The report of a release: a plain dict, one self-contained HTML file, and a folder of tables and pictures."""
+
+from .html import render
+from .summary import summarise
+from .write import write
+
+__all__ = ["render", "summarise", "write"]

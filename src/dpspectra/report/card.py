@@ -1,0 +1,121 @@
+"""The privacy card: everything a reader needs to judge the promise, from the release alone."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..core.privacy import Adjacency
+from ..core.released import Released
+from ..plots.fitted import Fitted
+from ..postprocess.decode import decode
+
+SHAPE = ("columns", "columns_in", "names_in")  # shown as a table of their own, or not at all
+MOST_COLUMNS = 30
+
+
+def card(estimator: Fitted) -> dict[str, Any]:
+    """Facts and parameters as (name, text) pairs, the steps with their shares, and the public columns."""
+    release = estimator.release_
+    return {
+        "facts": [
+            *_promise(release),
+            *_table(release),
+            *_mechanism(release),
+            ("Noise sd of a covariance entry (off the diagonal)", number(estimator.noise_sd_)),
+            ("Noise edge of the spectrum", number(estimator.noise_edge_)),
+            *_record(release),
+        ],
+        "steps": [
+            {
+                "name": step.plan.name,
+                "share": float(step.plan.share),
+                "mu": math.sqrt(step.plan.mu_squared),
+                "values": step.plan.size,
+                "lemma": step.plan.lemma,
+            }
+            for step in release.steps
+        ],
+        "columns": _columns(release),
+        "of_columns": len(release.parameters.get("columns", ())),
+        "parameters": [
+            (key, _text(value)) for key, value in sorted(release.parameters.items()) if key not in SHAPE
+        ],
+    }
+
+
+def number(value: float) -> str:
+    """Four significant digits, or a word for a number that is not known."""
+    return f"{value:.4g}" if math.isfinite(value) else "not known"
+
+
+def rows(release: Released) -> str:
+    """n where it is public; under add/remove only its noisy release, which says so."""
+    if release.facts.rows is not None:
+        return f"{release.facts.rows} (public)"
+    if release.has("scatter") or release.has("augmented"):
+        estimate = decode(release)
+        return f"private (noisy n = {estimate.rows:.0f}, noise sd {estimate.rows_sd:.2g})"
+    return "private"
+
+
+def _promise(release: Released) -> list[tuple[str, str]]:
+    promise, cost = release.guarantee, release.cost
+    facts = [("Private", "yes" if release.private else "NO: made with test noise")]
+    if promise.epsilon is not None:
+        facts.append(("epsilon at delta", f"{promise.epsilon:.6g} at {promise.delta:.6g}"))
+    if cost.rho is not None:
+        rho = f"{float(cost.rho):.6g}"
+        facts.append(("rho (zCDP)", rho if not cost.rho_delta else f"{rho} at delta {float(cost.rho_delta):.6g}"))
+    if cost.mu_squared is not None:
+        facts.append(("mu (Gaussian DP)", f"{math.sqrt(cost.mu_squared):.6g}"))
+    if promise.slack:
+        facts.append(("Part of epsilon that covers discrete against continuous noise", f"{promise.slack:.2g}"))
+    change = "replace one" if promise.adjacency == Adjacency.REPLACE_ONE.value else "add or remove one"
+    return [*facts, ("Neighbouring tables", f"{change} {promise.unit}"), ("Unit of protection", promise.unit)]
+
+
+def _table(release: Released) -> list[tuple[str, str]]:
+    grid = release.facts.grid
+    return [
+        ("Table label", release.label),
+        ("Rows n", rows(release)),
+        ("Features d (public)", str(release.facts.d)),
+        ("Row-norm bound B (public)", f"{grid.radius:.6g}"),
+        ("Grid", f"2^{grid.bits} steps to B"),
+    ]
+
+
+def _mechanism(release: Released) -> list[tuple[str, str]]:
+    return [("Mechanism", release.mechanism), ("Theorem", release.theorem)]
+
+
+def _record(release: Released) -> list[tuple[str, str]]:
+    return [
+        ("Entropy source", release.entropy or "not stated"),
+        ("Ledger", "recorded" if release.recorded else "unrecorded: nobody adds up what this table has spent"),
+        ("dpspectra version", release.version or "not stated"),
+    ]
+
+
+def _columns(release: Released) -> list[dict[str, str]]:
+    """The public schema: what each column may hold."""
+    return [
+        {
+            "name": str(column["name"]),
+            "kind": str(column.get("kind", "number")),
+            "values": _text(column.get("bounds") or column.get("categories")),
+            "missing": str(column.get("missing", "center")),
+        }
+        for column in release.parameters.get("columns", ())[:MOST_COLUMNS]
+    ]
+
+
+def _text(value: Any) -> str:
+    """A public parameter in words; long lists are cut (release.json has all)."""
+    if isinstance(value, list | tuple):
+        shown = ", ".join(_text(entry) for entry in value[:8])
+        return shown if len(value) <= 8 else f"{shown}, … ({len(value)} in all)"
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "not set"}[value]
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,99 @@
+"""What the numbers mean, in plain words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.privacy import Adjacency
+from ..plots.fitted import Fitted
+from .card import number
+
+
+def headline(estimator: Fitted) -> str:
+    d, stands = len(estimator.eigenvalues_), estimator.n_resolved_
+    return f"{stands} of {d} component{'s' if d > 1 else ''} stand{'s' if stands == 1 else ''} out of the noise"
+
+
+def meaning(estimator: Fitted) -> list[str]:
+    """Paragraphs for a reader who knows what a principal component is, but not differential privacy."""
+    return [*_spectrum(estimator), *_directions(estimator), _intervals(estimator)]
+
+
+def _spectrum(estimator: Fitted) -> list[str]:
+    d, stands, edge = len(estimator.eigenvalues_), estimator.n_resolved_, float(estimator.noise_edge_)
+    if not stands:
+        return [
+            "No eigenvalue rises above what the added noise produces by itself"
+            + (f" (up to {number(edge)})" if np.isfinite(edge) else "")
+            + ". The components and shares below describe noise, not the table. More rows, a larger privacy"
+            " budget, tighter bounds or fewer columns would lower the noise."
+        ]
+    ratio, interval = float(estimator.ratio_[0]), np.asarray(estimator.ratio_intervals_)[0]
+    text = ""
+    if np.isfinite(ratio):
+        text = f"PC1 carries {_percent(ratio)} of the released total variance"
+        if np.isfinite(interval).all():
+            text += (
+                f" ({100 * estimator.level_:.0f} % interval {100 * interval[0]:.1f} to {_percent(interval[1])})"
+            )
+        share = float(np.asarray(estimator.ratio_)[np.asarray(estimator.resolved_, dtype=bool)].sum())
+        text += f"; the {stands} that stand out carry {_percent(share)} together. " if stands > 1 else ". "
+    rest = d - stands
+    if rest:
+        text += (
+            f"The other {rest} cannot be told from noise: the noise added for privacy reaches up to an"
+            f" eigenvalue of about {number(edge)} by itself. They are hatched in the scree plot and get no"
+            " interval; do not read their directions."
+        )
+    else:
+        text += "Every component lies above the height that the added noise reaches by itself."
+    return [text]
+
+
+def _directions(estimator: Fitted) -> list[str]:
+    alignment = np.asarray(getattr(estimator, "alignment_", []), dtype=np.float64)
+    if not alignment.size or not np.isfinite(alignment[0]) or not estimator.resolved_[0]:
+        return []
+    return [
+        "Alignment says how close a released direction is to the exact one: the expected squared cosine of the"
+        f" angle between them, 1 for the same direction and 0 for a right angle. For PC1 it is"
+        f" {alignment[0]:.3f}. Signs are fixed by a rule from the component alone and carry no meaning."
+    ]
+
+
+def _intervals(estimator: Fitted) -> str:
+    return (
+        f"Intervals aim to hold the exact value of this table in {100 * estimator.level_:.0f} % of releases. They"
+        " measure the noise added for privacy, not how far this table is from the population that it was"
+        " drawn from. The bars and matrices are after denoising; the values before it are in the files."
+    )
+
+
+def limits(estimator: Fitted) -> list[str]:
+    """What the guarantee does not cover, and what the numbers cannot say."""
+    release = estimator.release_
+    unit = release.facts.unit
+    public = "column names, bounds, the number of columns, the mechanism's parameters"
+    if release.facts.adjacency is Adjacency.REPLACE_ONE:
+        public += ", the number of rows"
+    return [
+        f"Not protected, because public by assumption: {public}.",
+        f"The unit of protection is one {unit}. Someone who is in several {unit}s is protected less, by as"
+        " many times.",
+        "Every further release from the same table adds to what is spent"
+        + (
+            "; the ledger adds it up."
+            if release.recorded
+            else ", and no ledger adds it up: this one is unrecorded."
+        ),
+        f"A {unit} farther than B = {release.facts.grid.radius:.6g} from the centre is shortened to B before it"
+        " is counted, which makes spread look smaller where many are that far.",
+        "Components of nearly equal variance are not separable: their plane means something, each direction"
+        " alone does not, and intervals of exactly tied eigenvalues cover less often than stated.",
+        f"Scores of single {unit}s (transform) are not private and are not part of this report.",
+        "Out of scope: timing, memory and swap of the machine that ran it, and anyone who can read the raw file.",
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
