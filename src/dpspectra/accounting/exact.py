@@ -43,7 +43,9 @@ def sqrt_up(value: Fraction) -> Fraction:
 
 
 def log(value: Fraction) -> float:
-    """Natural logarithm of a positive fraction of any size; absolute error below 2^-51 times its terms."""
+    """Natural logarithm of a positive fraction of any size; relative error below 2^-48."""
+    if Fraction(1, 2) < value < 2:
+        return math.log1p(float(value - 1))
     return math.log(value.numerator) - math.log(value.denominator)
 
 

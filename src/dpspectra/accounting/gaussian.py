@@ -6,7 +6,7 @@ x = epsilon/mu - mu/2, phi the normal density and R(x) = (1 - Phi(x))/phi(x) the
 e^epsilon phi(x + mu) = phi(x), so delta = phi(x) (R(x) - R(x + mu)), the integral of phi(x) g(s) over s from
 x to x + mu with g(s) = 1 - s R(s) > 0.  Up to mu = 1 that integral is taken (ten Gauss nodes on a function
 whose derivatives are bounded on this length leave below 1e-14), above it the difference, which has no
-cancellation worse than 1/x.  The logarithm of delta is therefore right within ``_margin``; tests compare
+cancellation worse than 1/x.  The logarithm of delta is therefore right within ``log_error``; tests compare
 with mpmath.  Inverses meet the target after that margin is taken off, so they err on the safe side.
 
 **Lemma DG** (discrete against continuous).  For sigma >= 1 and |z| <= K sigma, the log-ratio of the
@@ -73,6 +73,12 @@ def log_gaussian_delta(mu: float, epsilon: float) -> float:
     return _log_delta(epsilon / mu - mu / 2, mu)
 
 
+def log_error(mu: float, epsilon: float) -> float:
+    """Bound on the rounding error of ``log_gaussian_delta``: some ulps of x's parts, times 1 + |x|."""
+    parts = epsilon / mu + mu
+    return 1e-10 + 1e-15 * parts * (1 + abs(epsilon / mu - mu / 2))
+
+
 def gaussian_delta(mu: float, epsilon: float) -> float:
     """Smallest delta at which mu-Gaussian DP is (epsilon, delta)-DP, nearest double (not rounded).
 
@@ -112,7 +118,7 @@ def mu_for(epsilon: Fraction, delta: Fraction) -> Fraction:
 
     def excess(x: float) -> float:
         mu = mu_at(x)
-        return _log_delta(x, mu) + 2 * _margin(mu, bound) - target
+        return _log_delta(x, mu) + 2 * log_error(mu, bound) - target
 
     mu, step = mu_at(_root(excess, target)), 1e-14
     while not _covers(mu, bound, target):
@@ -134,7 +140,7 @@ def epsilon_for(mu_squared: Fraction, delta: Fraction) -> Fraction:
         return Fraction(0)
 
     def excess(x: float) -> float:
-        return _log_delta(x, mu) + 2 * _margin(mu, mu * (x + mu / 2)) - target
+        return _log_delta(x, mu) + 2 * log_error(mu, mu * (x + mu / 2)) - target
 
     epsilon = max(0.0, mu * (_root(excess, target) + mu / 2))
     step = 1e-14 * (epsilon + mu)
@@ -202,8 +208,16 @@ def calibrate(budget: Budget, coordinates: int, sigma_floor: float = SIGMA_FLOOR
     if budget.mu is not None:
         mu_squared = budget.mu**2
         return Calibration(mu_squared, discrete_slack(coordinates, sigma_floor, float_up(budget.mu)))
-    assert budget.epsilon is not None and budget.delta is not None
-    if budget.pure:
+    epsilon, delta, slack = after_slack(budget, coordinates, sigma_floor)
+    return Calibration(mu_for(epsilon, delta) ** 2, slack)
+
+
+def after_slack(budget: Budget, coordinates: int, sigma_floor: float) -> tuple[Fraction, Fraction, float]:
+    """epsilon - 2 eta, delta (1 - 1e-9) and eta: what continuous noise must meet so that discrete noise fits.
+
+    eta is taken at the largest mu that the budget could allow. Raises as ``calibrate``.
+    """
+    if budget.epsilon is None or budget.delta is None or budget.pure:
         raise ParameterError(
             "delta = 0 cannot be met by Gaussian noise: give delta > 0 (below 1/n is usual), "
             "or choose a method that offers pure DP"
@@ -219,7 +233,7 @@ def calibrate(budget: Budget, coordinates: int, sigma_floor: float = SIGMA_FLOOR
             f"two (noise sd of {sigma_floor_for(coordinates, largest, tail):.4g} grid units), "
             "release fewer numbers, or give a larger epsilon"
         )
-    return Calibration(mu_for(left, delta) ** 2, slack)
+    return left, delta, slack
 
 
 def _tail_for(coordinates: int, delta: Fraction) -> float:
@@ -233,15 +247,9 @@ def _target(delta: Fraction) -> float:
     return log(delta)
 
 
-def _margin(mu: float, epsilon: float) -> float:
-    """Bound on the rounding error of ln delta: x is wrong by an ulp of its parts, ln delta by |x| + 1 more."""
-    parts = epsilon / mu + mu
-    return 1e-10 + 1e-15 * parts * (1 + abs(epsilon / mu - mu / 2))
-
-
 def _covers(mu: float, epsilon: float, target: float) -> bool:
     """True if ln delta(mu, epsilon) is at most ``target`` whatever the rounding."""
-    return log_gaussian_delta(mu, epsilon) + _margin(mu, epsilon) <= target
+    return log_gaussian_delta(mu, epsilon) + log_error(mu, epsilon) <= target
 
 
 def _root(excess: Callable[[float], float], target: float) -> float:
@@ -254,10 +262,12 @@ def _root(excess: Callable[[float], float], target: float) -> float:
 
 
 def _log_delta(x: float, mu: float) -> float:
-    """ln of phi(x) (R(x) - R(x + mu)) for x >= -mu/2."""
+    """ln of phi(x) (R(x) - R(x + mu)) for x >= -mu/2; far out, of the bound phi(x)/x - phi(x)/(x + mu)."""
     log_density = -0.5 * x * x - _HALF_LOG_TAU
     if mu <= 1:
         return log_density + math.log(mu / 2 * float(_WEIGHTS @ _gap(x + mu / 2 * (1 + _NODES))))
+    if x > 1e4:
+        return log_density + math.log(mu / (x + mu)) - math.log(x)
     if x < 0:
         return float(log_ndtr(-x)) + math.log1p(-math.exp(log_density - float(log_ndtr(-x))) * _mills(x + mu))
     return log_density + math.log(_mills(x) - _mills(x + mu))
