@@ -28,18 +28,19 @@ def shown(text: str) -> Iterator[list[str]]:
 def unknown(words: list[str]) -> list[str]:
     """Words of a command line that are neither a command nor an option of it."""
     command: Any = typer.main.get_command(app)
-    found: list[str] = []
     rest = words[1:]
     while hasattr(command, "commands"):
         options = {name for parameter in command.params for name in parameter.opts} | {"--help"}
         while rest and rest[0] in options:
             rest = rest[1:]
-        if not rest or rest[0] not in command.commands:
-            return rest[:1] if rest and not rest[0].startswith("...") else []
-        command, rest = command.commands[rest[0]], rest[1:]
+        if not rest or rest[0].isupper() or rest[0].startswith("..."):
+            return []
+        names = rest[0].split("|")
+        if wrong := [name for name in names if name not in command.commands]:
+            return wrong
+        command, rest = command.commands[names[0]], rest[1:]
     options = {name for p in command.params for name in [*p.opts, *p.secondary_opts]} | {"--help"}
-    found += [word for word in rest if word.startswith("--") and word not in options]
-    return found
+    return [word for word in rest if word.startswith("--") and word not in options]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
