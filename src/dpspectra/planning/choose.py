@@ -33,7 +33,7 @@ def choose(request: Request) -> Mechanism:
             "delta=0: pure DP is not available yet for this estimator; give a delta above 0 "
             "(well below 1/n, for example delta=1e-6), or a budget as rho or mu"
         )
-    settings = {"budget": request.budget, "center": request.layout}
+    settings = {"budget": request.budget, "center": request.layout, "trace": request.trace}
     known = {field.name for field in fields(kind)}
     return cast(Mechanism, kind(**{name: value for name, value in settings.items() if name in known}))
 

@@ -57,6 +57,7 @@ def plan_warnings(
         if edge > largest:
             texts.append(
                 f"the noise edge ({edge:.3g}) is above any possible eigenvalue ({largest:.3g}), so no "
-                "component can be told from noise: bring more rows, a larger budget or fewer columns, or lower row_norm"
+                "component can be told from noise: bring more rows, a larger budget or fewer columns, or "
+                "lower row_norm"
             )
     return texts

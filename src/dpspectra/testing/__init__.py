@@ -3,6 +3,15 @@
 Every release made under ``exact_noise`` or ``seeded_noise`` says ``private: false`` wherever it is shown.
 """
 
-from .sources import ExactNoise, Recorder, SeededNoise, exact_noise, recording, seeded_noise
+from .sources import ExactNoise, Recorder, Replay, SeededNoise, exact_noise, in_force, recording, seeded_noise
 
-__all__ = ["ExactNoise", "Recorder", "SeededNoise", "exact_noise", "recording", "seeded_noise"]
+__all__ = [
+    "ExactNoise",
+    "Recorder",
+    "Replay",
+    "SeededNoise",
+    "exact_noise",
+    "in_force",
+    "recording",
+    "seeded_noise",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -45,10 +45,11 @@ class SeededNoise:
 
 @dataclass
 class Recorder:
-    """Notes the exact input of every noise call, in order, and passes it on to another source."""
+    """Notes the exact input and the output of every noise call, in order; another source does the drawing."""
 
     inner: Noise
     calls: list[tuple[IntArray, FloatArray]] = field(default_factory=list)
+    outputs: list[IntArray] = field(default_factory=list)
     private: bool = False
 
     @property
@@ -57,15 +58,38 @@ class Recorder:
 
     def gaussian(self, values: IntArray, sigma: FloatArray) -> IntArray:
         self.calls.append((values.copy(), np.broadcast_to(sigma, values.shape).copy()))
-        return self.inner.gaussian(values, sigma)
+        return self._noted(self.inner.gaussian(values, sigma))
 
     def laplace(self, values: IntArray, scale: FloatArray) -> IntArray:
         self.calls.append((values.copy(), np.broadcast_to(scale, values.shape).copy()))
-        return self.inner.laplace(values, scale)
+        return self._noted(self.inner.laplace(values, scale))
+
+    def _noted(self, output: IntArray) -> IntArray:
+        self.outputs.append(output.copy())
+        return output
+
+
+class Replay:
+    """Answers with given outputs, in order, whatever the input: fixes what a mechanism has seen so far.
+
+    Past the last given output it answers with the exact input.
+    """
+
+    private = False
+    entropy = "replayed outputs (test)"
+
+    def __init__(self, outputs: Sequence[IntArray]) -> None:
+        self._left = list(outputs)
+
+    def gaussian(self, values: IntArray, sigma: FloatArray) -> IntArray:
+        return self._left.pop(0).copy() if self._left else np.array(values, dtype=np.int64)
+
+    laplace = gaussian
 
 
 @contextmanager
-def _in_force(source: Noise) -> Iterator[Noise]:
+def in_force(source: Noise) -> Iterator[Noise]:
+    """Within this block ``source`` is the noise source of every release."""
     token = SOURCE.set(source)
     try:
         yield source
@@ -76,14 +100,14 @@ def _in_force(source: Noise) -> Iterator[Noise]:
 @contextmanager
 def exact_noise() -> Iterator[Noise]:
     """Within this block releases carry no noise and say ``private: false``."""
-    with _in_force(ExactNoise()) as source:
+    with in_force(ExactNoise()) as source:
         yield source
 
 
 @contextmanager
 def seeded_noise(seed: int) -> Iterator[Noise]:
     """Within this block releases carry reproducible noise and say ``private: false``."""
-    with _in_force(SeededNoise(seed)) as source:
+    with in_force(SeededNoise(seed)) as source:
         yield source
 
 
@@ -91,5 +115,5 @@ def seeded_noise(seed: int) -> Iterator[Noise]:
 def recording(inner: Noise | None = None) -> Iterator[Recorder]:
     """Within this block every noise call is recorded; ``inner`` (default: no noise) does the drawing."""
     recorder = Recorder(inner or ExactNoise())
-    with _in_force(recorder):
+    with in_force(recorder):
         yield recorder

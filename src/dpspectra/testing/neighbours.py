@@ -1,0 +1,73 @@
+"""Pairs of neighbouring tables: random ones, and those that have broken implementations.
+
+All rows are meant for the unit ball about the origin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.privacy import Adjacency
+from ..postprocess.decode import augmentation
+from .subject import Cells, Subject
+
+ROWS = 1000
+"""Rows of an adversarial table: enough that a mean of the rest stays within 0.1 % of the origin."""
+HUGE, TINY = 1e308, 5e-324
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two tables that differ in one row (or by one row under add/remove)."""
+
+    name: str
+    left: Cells
+    right: Cells
+
+
+def pairs(subject: Subject, adjacency: Adjacency, d: int = 3, seed: int = 0) -> Iterator[Pair]:
+    """All pairs, adversarial first.
+
+    Yields
+    ------
+    Pair
+        ``left`` has at least one row; under add/remove ``right`` has one row more.
+    """
+    for name, rest, old, new in _changes(subject, adjacency, d, seed):
+        if adjacency is Adjacency.REPLACE_ONE:
+            yield Pair(name, np.vstack([rest, old]), np.vstack([rest, new]))
+        else:
+            yield Pair(name, rest, np.vstack([rest, new]))
+
+
+def _changes(
+    subject: Subject, adjacency: Adjacency, d: int, seed: int
+) -> Iterator[tuple[str, Cells, Cells, Cells]]:
+    """(name, rows that stay, row before, row after)."""
+    zero, first, second = np.zeros(d), np.eye(d)[0], np.eye(d)[-1]
+    still = np.zeros((ROWS, d))
+    yield "orthogonal extremes", still, first, second
+    yield "sign flip", still, first, -first
+    yield "appears", still, zero, first
+    facts = subject.open(still, adjacency).facts
+    cosine = -((augmentation(facts) / facts.grid.levels) ** 2)  # the worst angle of the joint layout
+    yield "worst angle", still, first, cosine * first + math.sqrt(1 - cosine**2) * second
+    yield "equal rows", np.tile(first, (ROWS, 1)), first, -first
+    yield "equal rows, orthogonal", np.tile(first, (20, 1)), first, second
+    yield "single row", first[None, :] * 0.5, second, -first
+    special = [HUGE, -HUGE, TINY, np.nan, np.inf, -np.inf, -0.0]
+    for i, value in enumerate(special):
+        odd = first * 0.3
+        odd[i % d] = value
+        yield f"cell {value}", still[:5], first, odd
+        yield f"cell {value}, kept", np.vstack([odd, odd, first]), zero, odd
+        yield f"row of {value}", still[:5], second, np.full(d, value)
+    generator = np.random.default_rng(seed)
+    for i in range(8):
+        scale = 10.0 ** generator.integers(-3, 4)
+        rows = generator.normal(size=(12, d)) * scale
+        yield f"random {i}", rows[:10], rows[10], rows[11]

@@ -1,0 +1,88 @@
+"""What is put to the test: the way from cells to a release, in replaceable pieces.
+
+``REAL`` is the way that users go. A third party's table or a planted fault replaces one piece.
+"""
+
+from __future__ import annotations
+
+import itertools
+import typing
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.privacy import Adjacency, Budget
+from ..core.released import Released
+from ..core.schema import Schema
+from ..engines import open_table
+from ..mechanisms.base import Mechanism
+from ..mechanisms.registry import mechanisms
+from ..noise.base import Noise
+from ..noise.secure import SecureNoise
+from ..release import release
+from ..rows.encode import Encoder
+from ..summaries.table import Table
+
+Cells = NDArray[np.float64]
+
+BUDGET = Budget.of(epsilon=1, delta="1e-6")
+
+
+def open_cells(cells: Cells, adjacency: Adjacency) -> Table:
+    """A table of float cells (n, d) in the unit ball about the origin, as the estimators open it."""
+    schema = Schema.from_bounds(None, cells.shape[1])
+    encoder = Encoder.build(schema, origin="zero", scaling="none", row_norm=1.0, clip=None)
+    return open_table(cells, encoder, schema=schema, adjacency=adjacency)
+
+
+def same(mechanism: Mechanism) -> Mechanism:
+    """The mechanism as it is."""
+    return mechanism
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The pieces that a release is made of.
+
+    Attributes
+    ----------
+    open : cells (n, d) and adjacency -> Table
+    release : as ``dpspectra.release.release``
+    source : makes the noise source that would be in force
+    adapt : a mechanism -> the mechanism that is run
+    """
+
+    open: Callable[[Cells, Adjacency], Table] = open_cells
+    release: Callable[..., Released] = release
+    source: Callable[[], Noise] = SecureNoise
+    adapt: Callable[[Mechanism], Mechanism] = same
+
+
+REAL = Subject()
+
+
+def variants(kind: type[Any], budget: Budget = BUDGET) -> Iterator[Mechanism]:
+    """Every configuration of a mechanism: all values of its ``Literal`` and ``bool`` fields."""
+    hints = typing.get_type_hints(kind)
+    choices: dict[str, tuple[Any, ...]] = {}
+    for field in fields(kind):
+        hint = hints[field.name]
+        if typing.get_origin(hint) is Literal:
+            choices[field.name] = typing.get_args(hint)
+        elif hint is bool:
+            choices[field.name] = (False, True)
+    for values in itertools.product(*choices.values()):
+        yield kind(budget=budget, **dict(zip(choices, values, strict=True)))
+
+
+def all_variants(budget: Budget = BUDGET) -> list[tuple[Mechanism, Adjacency]]:
+    """Every configuration of every mechanism found, with every adjacency it supports."""
+    return [
+        (mechanism, adjacency)
+        for kind in mechanisms().values()
+        for mechanism in variants(kind, budget)
+        for adjacency in sorted(mechanism.adjacencies)
+    ]
