@@ -7,7 +7,7 @@ routes is a proof, so the best of their answers holds:
 - ``basic``: epsilons and deltas add.
 - ``zcdp``: rho and rho_delta add, then the optimal conversion (``zcdp.py``); a step that states only
   (epsilon, delta) is delta-approximately (epsilon tanh(epsilon/2))-zCDP.
-- ``pld``: privacy-loss distributions convolve (``pld.py``); Gaussian steps alone are one of mu^2 = sum mu_i^2.
+- ``pld``: privacy-loss distributions convolve (``pld.py``); Gaussian steps are one of mu^2 = sum mu_i^2.
 
 These totals describe or calibrate a fixed plan; they never admit a release to a ledger, where costs are
 chosen after seeing outputs.  ``pld`` speaks of continuous Gaussians, hence of ``slack`` (lemma DG in
@@ -98,9 +98,7 @@ def epsilon_at(steps: Sequence[Cost], delta: Fraction, slack: float = 0.0) -> Bo
     if losses is not None and (epsilon := losses.epsilon_at(kept)) is not None:
         found.append(Bound(epsilon + 2 * Fraction(slack), "pld"))
     if not found:
-        raise ParameterError(
-            "the steps prove no epsilon at this delta: raise delta above the steps' own deltas"
-        )
+        raise ParameterError("the steps prove no epsilon at this delta: raise it above the steps' own deltas")
     return min(found, key=lambda bound: bound.epsilon)
 
 
@@ -130,35 +128,26 @@ def fill(
         whole = gaussian.calibrate(budget, coordinates, sigma_floor)
         used = cost.mu_squared if budget.rho is None else cost.rho and 2 * cost.rho
         if used is None or (budget.rho is not None and cost.rho_delta > 0):
-            raise ParameterError(
-                "a fixed step has no cost in the budget's units: name epsilon and delta instead"
-            )
+            raise ParameterError("a fixed step has no cost in the budget's units: give epsilon and delta")
         return gaussian.Calibration(_left(whole.mu_squared - used), whole.slack)
     epsilon, delta, slack = gaussian.after_slack(budget, coordinates, sigma_floor)
     assert budget.epsilon is not None and budget.delta is not None
     found = []
-    losses = Losses.of(fixed)
-    if (
-        losses is not None
-        and (room := losses.room(epsilon, delta, gaussian.mu_for(epsilon, delta))) is not None
-    ):
+    losses, top = Losses.of(fixed), gaussian.mu_for(epsilon, delta)
+    if losses is not None and (room := losses.room(epsilon, delta, top)) is not None:
         found.append(gaussian.Calibration(room, slack))
     if cost.rho is not None and cost.rho_delta < budget.delta:
         rho = zcdp.rho_for(budget.epsilon, budget.delta - cost.rho_delta)
         found.append(gaussian.Calibration(2 * (rho - cost.rho), 0.0))
     if not found:
-        raise ParameterError(
-            "a fixed step states neither rho nor (epsilon, delta), or all of delta is used up"
-        )
+        raise ParameterError("a fixed step states no usable cost, or the fixed steps use up the budget")
     best = max(found, key=lambda calibration: calibration.mu_squared)
     return gaussian.Calibration(_left(best.mu_squared), best.slack)
 
 
 def _left(mu_squared: Fraction) -> Fraction:
     if mu_squared <= 0:
-        raise ParameterError(
-            "the fixed steps use up the budget: give them a smaller share or raise the total"
-        )
+        raise ParameterError("the fixed steps use up the budget: give them a smaller share")
     return mu_squared
 
 

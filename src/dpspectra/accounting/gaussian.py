@@ -20,7 +20,8 @@ mu^2 = sum (Delta_i/sigma_i)^2: outside an event of probability at most 2 N exp(
 is sub-Gaussian) every noise is within t sigma_i, and within (t + mu) sigma_i under the neighbour.  There
 the likelihoods change by at most exp(N/(24 sigma^2)) and exp(N K^2/(24 sigma^2)), K = t + mu.  The rounded
 Gaussian is post-processing of the continuous one, so if the continuous steps are (epsilon', delta')-DP, the
-discrete ones are (epsilon' + eta, e^(eta/(K^2+1)) delta' + 2 N exp(-t^2/2))-DP, eta = N (K^2 + 1)/(24 sigma^2).
+discrete ones are (epsilon' + eta, e^(eta/(K^2+1)) delta' + 2 N exp(-t^2/2))-DP with
+eta = N (K^2 + 1)/(24 sigma^2).
 ``calibrate`` takes off 2 eta, and one part in 10^9 of delta, of which each of the two terms may use half.
 """
 

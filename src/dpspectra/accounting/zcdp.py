@@ -11,9 +11,9 @@ length epsilon) is (r - 1 - ln r)-zCDP with r = epsilon/(e^epsilon - 1), at most
 rho holds.  Given E_Q e^L = 1, E_Q e^(aL) is largest for L on the two ends.  Then D_a/a is
 (epsilon^2/2) E h(epsilon s (1 + (a - 1) V) + c), by Hermite-Genocchi, where h is the logistic density
 (symmetric, unimodal, at most 1/4), s has density 2 s on [0, 1], V is uniform on [0, 1], c is free.  For any
-k' < k and c, |k' s + c k'/k| <= |k s + c|, so A(k) = sup_c E h(k s + c) falls with k; since 1 + (a - 1) V >= 1,
-D_a/a <= (epsilon^2/2) A(epsilon), its value as a -> 1, which is the largest Kullback-Leibler divergence:
-r - 1 - ln r, at e^max(L) = (e^epsilon - 1)/epsilon.
+k' < k and c, |k' s + c k'/k| <= |k s + c|, so A(k) = sup_c E h(k s + c) falls with k.  Since
+1 + (a - 1) V >= 1, D_a/a <= (epsilon^2/2) A(epsilon), its value as a -> 1, which is the largest
+Kullback-Leibler divergence: r - 1 - ln r, at e^max(L) = (e^epsilon - 1)/epsilon.
 
 **Conversion.**  For every order a > 1, rho-zCDP gives
 delta = e^((a-1)(a rho - epsilon)) (1 - 1/a)^a/(a - 1) (Canonne, Kamath and Steinke 2020, Proposition 12).
@@ -84,7 +84,7 @@ def epsilon_for(rho: Fraction, delta: Fraction, rho_delta: Fraction = Fraction(0
     def negative(t: FloatArray) -> FloatArray:
         excess, error = _excess(t, log_inverse)
         whole = (1 + np.exp(t)) * bound
-        return -(whole + excess + error + _ROUNDING * whole)
+        return np.negative(whole + excess + error + _ROUNDING * whole)
 
     return Fraction(max(0.0, -_best(negative)))
 
@@ -104,7 +104,8 @@ def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
 
     def allowed(t: FloatArray) -> FloatArray:
         excess, error = _excess(t, log_inverse)
-        return (bound - excess - error) / (1 + np.exp(t)) * (1 - _ROUNDING)
+        room: FloatArray = (bound - excess - error) / (1 + np.exp(t)) * (1 - _ROUNDING)
+        return room
 
     return Fraction(_best(allowed))
 
