@@ -14,9 +14,7 @@ MOST_NAMES = 16
 GAP = 0.145  # between two names, as a share of the reach of the plot
 
 
-def draw(
-    ax: Axes, tips: NDArray[np.float64], names: list[str], reach: float, *, strong: bool = True
-) -> None:
+def draw(ax: Axes, tips: NDArray[np.float64], names: list[str], reach: float, *, strong: bool = True) -> None:
     """Draw arrows to ``tips`` (d, 2) in a square of half-width ``reach`` and name the longest.
 
     The longest 16 are dark and named; the others are pale. ``strong`` False draws all in grey (the
@@ -44,7 +42,7 @@ def draw(
         _names(ax, tips, names, column[np.argsort(tips[column, 1], kind="stable")], side, reach)
     ax.axhline(0, color=PALE, linewidth=0.8, zorder=1)
     ax.axvline(0, color=PALE, linewidth=0.8, zorder=1)
-    ticks = MaxNLocator(4).tick_values(-reach, reach)
+    ticks = np.asarray(MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(-reach, reach))
     ax.set_xticks(ticks[np.abs(ticks) <= 1.01 * reach])
     ax.set_yticks(ticks[np.abs(ticks) <= 1.01 * reach])
     ax.set_aspect("equal", adjustable="box")
@@ -71,7 +69,12 @@ def _names(
     for index, height in zip(column, heights, strict=True):
         start = side * 1.22 * reach
         ax.plot(
-            [tips[index, 0], start], [tips[index, 1], height], color=GREY, linewidth=0.5, alpha=0.6, zorder=1.5
+            [tips[index, 0], start],
+            [tips[index, 1], height],
+            color=GREY,
+            linewidth=0.5,
+            alpha=0.6,
+            zorder=1.5,
         )
         ax.text(
             start + side * 0.03 * reach,

@@ -7,19 +7,18 @@ import os
 from pathlib import Path
 from typing import Any
 
-import matplotlib
+import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from ..core.errors import ParameterError
 from ..core.version import library_version
-
 from .style import NOT_PRIVATE_GID, PRIVATE_GID
 
 FORMATS = ("png", "svg", "pdf")
 # Fixed, so that identifiers in an SVG depend on the drawing alone; letters as outlines need no font.
-DETERMINISTIC = {"svg.hashsalt": "dpspectra", "svg.fonttype": "path"}
+DETERMINISTIC: dict[Any, Any] = {"svg.hashsalt": "dpspectra", "svg.fonttype": "path"}
 
 
 def save(picture: Axes | Figure, path: str | os.PathLike[str]) -> Path:
@@ -51,7 +50,7 @@ def encode(picture: Axes | Figure, file_format: str) -> bytes:
     figure = picture if isinstance(picture, Figure) else picture.get_figure(root=True)
     assert figure is not None
     buffer = io.BytesIO()
-    with matplotlib.rc_context(DETERMINISTIC):
+    with mpl.rc_context(DETERMINISTIC):
         figure.savefig(
             buffer, format=file_format, dpi=150, facecolor="white", metadata=metadata(figure, file_format)
         )

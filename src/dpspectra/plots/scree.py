@@ -7,7 +7,6 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from ..core.errors import ParameterError
-
 from .fitted import Fitted, component_label
 from .style import BLUE, GREEN, GREY, INK, NORMAL, ORANGE, PALE, SMALL, VERMILLION, axes, head, thin, tidy
 

@@ -40,9 +40,7 @@ def short(guarantee: Guarantee) -> str:
     return f"differentially private: {strength}, {guarantee.adjacency}, unit: {guarantee.unit}"
 
 
-def head(
-    ax: Axes, guarantee: Guarantee, title: str, *, reference: bool = False, above: float = 0.0
-) -> None:
+def head(ax: Axes, guarantee: Guarantee, title: str, *, reference: bool = False, above: float = 0.0) -> None:
     """Title and privacy mark; ``above`` points are left free over the axes (for a legend)."""
     private = guarantee.private and not reference
     text = short(guarantee) if guarantee.private else NOT_PRIVATE

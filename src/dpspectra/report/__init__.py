@@ -1,4 +1,4 @@
-"""The report of a release: a plain dict, one self-contained HTML file, and a folder of tables and pictures."""
+"""The report of a release: a plain dict, one self-contained page, and a folder of tables and pictures."""
 
 from .html import render
 from .summary import summarise

@@ -65,12 +65,12 @@ def _promise(release: Released) -> list[tuple[str, str]]:
     if promise.epsilon is not None:
         facts.append(("epsilon at delta", f"{promise.epsilon:.6g} at {promise.delta:.6g}"))
     if cost.rho is not None:
-        rho = f"{float(cost.rho):.6g}"
-        facts.append(("rho (zCDP)", rho if not cost.rho_delta else f"{rho} at delta {float(cost.rho_delta):.6g}"))
+        at = f" at delta {float(cost.rho_delta):.6g}" if cost.rho_delta else ""
+        facts.append(("rho (zCDP)", f"{float(cost.rho):.6g}{at}"))
     if cost.mu_squared is not None:
         facts.append(("mu (Gaussian DP)", f"{math.sqrt(cost.mu_squared):.6g}"))
     if promise.slack:
-        facts.append(("Part of epsilon that covers discrete against continuous noise", f"{promise.slack:.2g}"))
+        facts.append(("Part of epsilon for discrete against continuous noise", f"{promise.slack:.2g}"))
     change = "replace one" if promise.adjacency == Adjacency.REPLACE_ONE.value else "add or remove one"
     return [*facts, ("Neighbouring tables", f"{change} {promise.unit}"), ("Unit of protection", promise.unit)]
 
@@ -93,7 +93,7 @@ def _mechanism(release: Released) -> list[tuple[str, str]]:
 def _record(release: Released) -> list[tuple[str, str]]:
     return [
         ("Entropy source", release.entropy or "not stated"),
-        ("Ledger", "recorded" if release.recorded else "unrecorded: nobody adds up what this table has spent"),
+        ("Ledger", "recorded" if release.recorded else "unrecorded: nobody adds up what the table spent"),
         ("dpspectra version", release.version or "not stated"),
     ]
 

@@ -49,13 +49,18 @@ def _template() -> Template:
         keep_trailing_newline=True,
     )
     environment.filters["number"] = _number
+    environment.filters["decimals"] = _decimals
     environment.filters["percent"] = _percent
     environment.filters["interval"] = _interval
     return environment.get_template("report.html")
 
 
 def _number(value: float | None, digits: int = 4) -> str:
-    return "–" if value is None else f"{value:.{digits}g}".replace("-", "−")
+    return "–" if value is None else f"{value:#.{digits}g}".rstrip(".").replace("-", "−")
+
+
+def _decimals(value: float | None, places: int = 3) -> str:
+    return "–" if value is None else f"{value:.{places}f}".replace("-", "−")
 
 
 def _percent(value: float | None) -> str:
@@ -65,5 +70,7 @@ def _percent(value: float | None) -> str:
 def _interval(bounds: Sequence[float] | None, percent: bool = False) -> str:
     if bounds is None:
         return "–"
-    show = _percent if percent else _number
-    return f"{show(bounds[0])} to {show(bounds[1])}"
+    low, high = bounds
+    if percent:
+        return f"{_decimals(100 * low, 1)} to {_percent(high)}"
+    return f"{_number(low)} to {_number(high)}"

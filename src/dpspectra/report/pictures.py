@@ -29,34 +29,15 @@ class Picture:
 
 def pictures(estimator: Fitted) -> list[Picture]:
     """Scree plot and heatmap; with at least two components also loadings and correlation circle."""
-    made = [_picture("scree", "Scree plot", plots.scree, estimator, _scree_alt(estimator), SCREE)]
+    made = [_picture("Scree plot", plots.scree, estimator, _scree_alt(estimator), SCREE)]
     if len(getattr(estimator, "components_", ())) >= 2:
         pair = f"{component_label(estimator, 0)} and {component_label(estimator, 1)}"
-        made.append(
-            _picture(
-                "loadings", "Loadings", plots.loadings, estimator, f"Arrows of the loadings on {pair}.", LOADINGS
-            )
-        )
-        made.append(
-            _picture(
-                "correlation_circle",
-                "Correlation circle",
-                plots.correlation_circle,
-                estimator,
-                f"Arrows in the unit circle: correlation of each feature with {pair}.",
-                CIRCLE,
-            )
-        )
-    made.append(
-        _picture(
-            "correlation_heatmap",
-            "Correlation",
-            plots.correlation_heatmap,
-            estimator,
-            _heatmap_alt(estimator),
-            HEATMAP,
-        )
-    )
+        alt = f"Arrows of the loadings on {pair}."
+        made.append(_picture("Loadings", plots.loadings, estimator, alt, LOADINGS))
+        alt = f"Arrows in the unit circle: correlation of each feature with {pair}."
+        made.append(_picture("Correlation circle", plots.correlation_circle, estimator, alt, CIRCLE))
+    alt = _heatmap_alt(estimator)
+    made.append(_picture("Correlation heatmap", plots.correlation_heatmap, estimator, alt, HEATMAP))
     return made
 
 
@@ -73,11 +54,9 @@ CIRCLE = (
 HEATMAP = "Released correlations, blue for -1, white for 0, red for 1."
 
 
-def _picture(
-    name: str, title: str, plot: Callable[[Any], Axes], estimator: Fitted, alt: str, caption: str
-) -> Picture:
+def _picture(title: str, plot: Callable[[Any], Axes], estimator: Fitted, alt: str, caption: str) -> Picture:
     drawn = plot(estimator)
-    return Picture(name, title, alt, caption, encode(drawn, "svg"), encode(drawn, "png"))
+    return Picture(plot.__name__, title, alt, caption, encode(drawn, "svg"), encode(drawn, "png"))
 
 
 def _scree_alt(estimator: Fitted) -> str:

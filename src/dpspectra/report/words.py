@@ -11,7 +11,8 @@ from .card import number
 
 def headline(estimator: Fitted) -> str:
     d, stands = len(estimator.eigenvalues_), estimator.n_resolved_
-    return f"{stands} of {d} component{'s' if d > 1 else ''} stand{'s' if stands == 1 else ''} out of the noise"
+    what = f"component{'s' if d > 1 else ''} stand{'s' if stands == 1 else ''}"
+    return f"{stands} of {d} {what} out of the noise"
 
 
 def meaning(estimator: Fitted) -> list[str]:
@@ -33,9 +34,8 @@ def _spectrum(estimator: Fitted) -> list[str]:
     if np.isfinite(ratio):
         text = f"PC1 carries {_percent(ratio)} of the released total variance"
         if np.isfinite(interval).all():
-            text += (
-                f" ({100 * estimator.level_:.0f} % interval {100 * interval[0]:.1f} to {_percent(interval[1])})"
-            )
+            low, high = 100 * interval[0], _percent(interval[1])
+            text += f" ({100 * estimator.level_:.0f} % interval {low:.1f} to {high})"
         share = float(np.asarray(estimator.ratio_)[np.asarray(estimator.resolved_, dtype=bool)].sum())
         text += f"; the {stands} that stand out carry {_percent(share)} together. " if stands > 1 else ". "
     rest = d - stands
@@ -55,16 +55,16 @@ def _directions(estimator: Fitted) -> list[str]:
     if not alignment.size or not np.isfinite(alignment[0]) or not estimator.resolved_[0]:
         return []
     return [
-        "Alignment says how close a released direction is to the exact one: the expected squared cosine of the"
-        f" angle between them, 1 for the same direction and 0 for a right angle. For PC1 it is"
+        "Alignment says how close a released direction is to the exact one: the expected squared cosine of"
+        f" the angle between them, 1 for the same direction and 0 for a right angle. For PC1 it is"
         f" {alignment[0]:.3f}. Signs are fixed by a rule from the component alone and carry no meaning."
     ]
 
 
 def _intervals(estimator: Fitted) -> str:
     return (
-        f"Intervals aim to hold the exact value of this table in {100 * estimator.level_:.0f} % of releases. They"
-        " measure the noise added for privacy, not how far this table is from the population that it was"
+        f"Intervals aim to hold the exact value of this table in {100 * estimator.level_:.0f} % of releases."
+        " They measure the noise added for privacy, not how far this table is from the population that it was"
         " drawn from. The bars and matrices are after denoising; the values before it are in the files."
     )
 
@@ -86,12 +86,12 @@ def limits(estimator: Fitted) -> list[str]:
             if release.recorded
             else ", and no ledger adds it up: this one is unrecorded."
         ),
-        f"A {unit} farther than B = {release.facts.grid.radius:.6g} from the centre is shortened to B before it"
-        " is counted, which makes spread look smaller where many are that far.",
+        f"A {unit} farther than B = {release.facts.grid.radius:.6g} from the centre is shortened to B before"
+        " it is counted, which makes spread look smaller where many are that far.",
         "Components of nearly equal variance are not separable: their plane means something, each direction"
         " alone does not, and intervals of exactly tied eigenvalues cover less often than stated.",
         f"Scores of single {unit}s (transform) are not private and are not part of this report.",
-        "Out of scope: timing, memory and swap of the machine that ran it, and anyone who can read the raw file.",
+        "Out of scope: timing, memory and swap of the machine, and readers of the raw file.",
     ]
 
 

@@ -2,7 +2,7 @@
 
 Everything is rendered in memory, written to a hidden folder beside the target, flushed to disk, and only
 then renamed into place. An earlier report is replaced file by file with its old files kept aside until the
-last new one is in place; ``report.html`` leaves first and comes last, so a folder with a report.html is whole.
+last new one is in place; ``report.html`` leaves first and comes last, so a folder that has one is whole.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def check_folder(folder: str | os.PathLike[str], *, overwrite: bool = False) -> 
     if not target.is_dir():
         return
     if any(target.iterdir()) and not overwrite:
-        raise ParameterError("the report's folder is not empty: name a new one, or overwrite the earlier report")
+        raise ParameterError("the report's folder is not empty: name a new one, or ask to overwrite")
     if any((target / name).is_dir() for name in OWN):
         raise ParameterError("the report's folder holds a folder with the name of one of the report's files")
 
