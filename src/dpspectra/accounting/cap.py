@@ -85,8 +85,8 @@ class Cap:
         asked = ", ".join(f"{_NAMES[name]} = {_number(values[name])}" for name in self.limits)
         rest = ", ".join(f"{_NAMES[name]} = {_number(getattr(left, name))}" for name in self.limits)
         raise BudgetExceeded(
-            f"label {label!r}: the release asks for {asked}; the ledger's cap leaves {rest}. Nothing was read "
-            "or spent. Ask for no more than what is left, or reuse an earlier release (that costs nothing)"
+            f"label {label!r}: the release asks for {asked}; the ledger's cap leaves {rest}. Nothing was "
+            "read or spent. Ask for no more than what is left, or reuse an earlier release (that costs nothing)"
         )
 
     def left(self, spent: Cost) -> Cost | None:
@@ -122,7 +122,7 @@ class Cap:
 
 
 def _number(value: Fraction) -> str:
-    """Short where that is exact, else with all the digits of a double, so that near numbers look different."""
+    """Short where that is exact, else with all digits of a double, so that near numbers look different."""
     text = show(value)
     return text if Fraction(text) == value else f"{float(value):.17g}"
 

@@ -1,7 +1,7 @@
 """The ledger: what every table has spent, and the cap that refuses more.
 
-Claim.  Under a cap, the releases that one label's ledger has admitted are, together, within the cap, also when
-each cost was chosen after seeing earlier outputs.  The cap is fixed when the ledger is made and is one
+Claim.  The releases admitted under one label of a capped ledger are, together, within the cap, also when each
+cost was chosen after seeing earlier outputs.  The cap is fixed when the ledger is made and is one
 additive filter per label: (epsilon, delta) adds both (basic composition; Rogers, Roth, Ullman and Vadhan
 2016), rho adds rho and rho_delta (Feldman and Zrnic 2021), mu adds mu^2 and admits Gaussian releases only
 (Koskela, Tobaben and Honkela 2023).  Costs add up only between the same neighbours, so all releases of a
@@ -96,7 +96,8 @@ class Ledger:
     >>> from dpspectra.core.privacy import Adjacency, Cost
     >>> ledger = Ledger(None, epsilon=1, delta="1e-6")
     >>> cost = Cost.approx(Fraction(1, 4), Fraction(0))
-    >>> hash = ledger.spend("t", cost, mechanism="m", version="1", adjacency=Adjacency.REPLACE_ONE, parameters={})
+    >>> neighbours = Adjacency.REPLACE_ONE
+    >>> entry = ledger.spend("t", cost, mechanism="m", version="1", adjacency=neighbours, parameters={})
     >>> ledger.remaining("t").epsilon
     Fraction(3, 4)
     """
@@ -135,12 +136,11 @@ class Ledger:
     ) -> Self:
         """Make a new ledger; refuse, with ``LedgerError``, if a file of that name (or its head) is there."""
         Cap.of(epsilon, delta, rho, mu)
-        if Path(f"{path}.head").exists():
-            raise LedgerError(
-                f"{path}.head exists already: an old ledger's head; give the ledger another name"
-            )
+        file = Path(path)
+        if file.exists() or file.with_name(f"{file.name}.head").exists():
+            raise LedgerError(f"{path} (or its head file) exists already: give the new ledger another name")
         try:
-            with Path(path).open("xb"):
+            with file.open("xb"):
                 pass
         except FileExistsError:
             raise LedgerError(f"{path} exists already: give the new ledger another name") from None
@@ -279,8 +279,8 @@ class Ledger:
             if adjacency not in (None, entry.adjacency) or unit not in (None, entry.unit):
                 raise BudgetExceeded(
                     f"label {label!r} holds releases for adjacency {entry.adjacency.value!r} and unit "
-                    f"{entry.unit!r}, and costs between different neighbours do not add up: keep to these, or "
-                    "use another label and count both against the table"
+                    f"{entry.unit!r}, and costs between different neighbours do not add up: keep to these, "
+                    "or use another label and count both against the table"
                 )
         self.cap.admit(label, cost, total(entry.cost for entry in entries))
 
