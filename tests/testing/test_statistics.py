@@ -1,4 +1,4 @@
-"""The checkers of a noise law pass right draws and catch wrong ones. Fixed seeds: nothing here is by chance."""
+"""Checkers of a noise law pass right draws and catch wrong ones. Seeds are fixed: nothing is by chance."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -12,7 +12,7 @@ from ..core.facts import Facts
 from ..core.privacy import Adjacency
 from ..core.request import Request
 from ..core.schema import Schema
-from ..rows.encode import Encoder, bits_for
+from ..rows.encode import Encoder
 from .resources import check_memory
 
 
@@ -36,7 +36,8 @@ def encoder_of(schema: Schema, request: Request) -> Encoder:
     """The encoder of the run."""
     scaling = request.scaling
     if scaling == "private":  # as the run: half-ranges balance the noise of a correlation
-        scaling = "bounds" if schema.bounded else "none"
+        open_ended = any(column.kind == "number" and column.bounds is None for column in schema.columns)
+        scaling = "none" if open_ended else "bounds"
     return Encoder.build(
         schema,
         origin=request.origin,
@@ -80,13 +81,13 @@ def facts_of(rows: int, schema: Schema, encoder: Encoder, request: Request) -> F
     """The public facts; InfeasiblePlan if they cannot fit in memory."""
     check_memory(len(encoder.features))
     private = request.adjacency is Adjacency.ADD_REMOVE
-    grid = encoder.grid(bits_for(capacity(schema, request) if private else rows))
+    grid = encoder.grid(encoder.bits_for(capacity(schema, request) if private else rows))
     features = tuple(encoder.features)
     return Facts(None if private else rows, features, grid, request.adjacency, schema.unit)
 
 
-def regrid(facts: Facts, rows: int) -> Facts:
+def regrid(facts: Facts, rows: int, encoder: Encoder) -> Facts:
     """The same facts for another number of rows."""
     if facts.adjacency is Adjacency.ADD_REMOVE:
         return facts
-    return replace(facts, rows=rows, grid=replace(facts.grid, bits=bits_for(rows)))
+    return replace(facts, rows=rows, grid=encoder.grid(encoder.bits_for(rows)))

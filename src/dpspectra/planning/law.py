@@ -52,34 +52,44 @@ class Law:
         return 2 * self.noise_sd * math.sqrt(self.d)
 
     @property
+    def turning(self) -> float:
+        """sd of an entry of the whole error, which turns eigenvectors: tau and the error of the mean."""
+        return math.hypot(self.noise_sd, self.mean_sd**2)
+
+    @property
     def resolved(self) -> float:
         """Smallest eigenvalue above an empty bulk that is expected to stand out of the noise."""
-        return RESOLVED * self.noise_sd * math.sqrt(self.d)
+        return RESOLVED * self.turning * math.sqrt(self.d)
 
     def aligned(self, alignment: float) -> float:
         """Smallest eigenvalue above an empty bulk whose expected squared cosine is ``alignment``."""
-        return self.noise_sd * math.sqrt(self.d / (1 - alignment))
+        return self.turning * math.sqrt(self.d / (1 - alignment))
 
     def frobenius(self, spectrum: Sequence[float] | None = None) -> float:
         """Expected (root mean square) Frobenius error of the covariance before denoising.
 
         ``spectrum``: exact eigenvalues, if assumed; a noisy number of rows scales them.
         """
-        square = self.d * (self.d + 1) * (self.noise_sd**2 + self.mean_sd**4)
+        square = self.d * (self.d + 1) * self.turning**2
         if spectrum is not None:
-            square += (self.rows_sd / self.rows) ** 2 * sum(value**2 for value in spectrum)
+            square += (self.rows_sd / self.rows) ** 2 * sum(value * value for value in spectrum)
         return math.sqrt(square)
 
     @property
     def operator(self) -> float:
-        """Median operator-norm error before denoising: the edge, less a finite-d correction."""
+        """Median operator-norm error before denoising: the edge less a finite-d correction, unless the error
+        of the mean, of rank one and size d s^2, stands out of it."""
         if self.d == 1:
-            return 0.954 * self.noise_sd  # median of |N(0, 2)|
-        return self.noise_sd * (2 * math.sqrt(self.d) - 0.75 * self.d ** (-1 / 6))
+            return 0.954 * self.turning  # median of |N(0, 2)|
+        bulk = self.noise_sd * (2 * math.sqrt(self.d) - 0.75 * self.d ** (-1 / 6))
+        spike = self.d * self.mean_sd**2
+        if spike <= self.noise_sd * math.sqrt(self.d):
+            return bulk
+        return max(bulk, spike + self.d * self.noise_sd**2 / spike - self.mean_sd**2)
 
     def alignments(self, spectrum: Sequence[float]) -> FloatArray:
         """Expected squared cosine of each component: 1 - tau^2 sum_j 1/(l_i - l_j)^2, at least 0."""
-        return np.maximum(0.0, 1 - self.noise_sd**2 * crowding(spectrum))
+        return np.maximum(0.0, 1 - self.turning**2 * crowding(spectrum))
 
 
 def crowding(spectrum: Sequence[float]) -> FloatArray:

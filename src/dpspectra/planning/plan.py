@@ -15,6 +15,7 @@ from ..core.privacy import Adjacency, Budget
 from ..core.released import StepPlan
 from ..core.request import Request
 from ..core.schema import Schema
+from ..rows.encode import Encoder
 from .choose import choose, reason
 from .facts import encoder_of, facts_of, regrid, rows_of, schema_of
 from .law import Law, crowding, law
@@ -23,7 +24,7 @@ from .show import table
 from .warn import plan_warnings
 
 _SPREAD = 0.01  # a declared total variance below this part of B^2 says that B is far too wide
-_MOST_ROWS = 2**48
+_MOST_ROWS = 2**40
 _EPSILON_RANGE = (1e-6, 1e6)
 
 
@@ -37,6 +38,8 @@ class Plan:
         The checked settings.
     facts : Facts
         Names, grid and adjacency that the run will have too.
+    encoder : Encoder
+        The public geometry of encoded rows.
     rows : int
         n, or the caller's guess of it under add/remove (used here only).
     steps : tuple of StepPlan
@@ -60,6 +63,7 @@ class Plan:
 
     request: Request
     facts: Facts
+    encoder: Encoder
     rows: int
     steps: tuple[StepPlan, ...]
     law: Law
@@ -127,9 +131,9 @@ class Plan:
         goal = self._goal(share, alignment, components)
 
         def reached(rows: int) -> bool:
-            facts = regrid(self.facts, rows)
+            facts = regrid(self.facts, rows, self.encoder)
             steps = choose(self.request).calibrate(facts)
-            return law(steps, facts, rows, self.request.ddof).noise_sd <= goal
+            return law(steps, facts, rows, self.request.ddof).turning <= goal
 
         if not reached(_MOST_ROWS):
             raise InfeasiblePlan("no number of rows reaches this goal: ask for less, or for a larger budget")
@@ -161,7 +165,7 @@ class Plan:
                 steps = choose(request).calibrate(self.facts)
             except InfeasiblePlan:  # a budget too small for 64-bit noise
                 return False
-            return law(steps, self.facts, self.rows, request.ddof).noise_sd <= goal
+            return law(steps, self.facts, self.rows, request.ddof).turning <= goal
 
         low, high = _EPSILON_RANGE
         if not reached(high):
@@ -172,7 +176,7 @@ class Plan:
         return high
 
     def _goal(self, share: float | None, alignment: float, components: int) -> float:
-        """The largest tau at which the goal holds."""
+        """The largest sd of an entry of the error at which the goal holds."""
         if not 0 < alignment < 1:
             raise ParameterError("alignment must be between 0 and 1")
         if isinstance(components, bool) or components not in range(1, self.facts.d + 1):
@@ -308,6 +312,7 @@ def plan(
     return Plan(
         request=request,
         facts=facts,
+        encoder=encoder,
         rows=rows,
         steps=steps,
         law=noise,

@@ -36,7 +36,8 @@ def table(plan: dict[str, Any]) -> str:
             f"{step['name']:<12}{step['size']:>10,}{_ratio(step['share']):>8}"
             f"{2 * step['rho']:>12.4g}{step['rho']:>12.4g}  {'; '.join(spreads)}"
         )
-    for i, component in enumerate((plan["components"] or [])[:10], 1):
+    shown = [component for component in (plan["components"] or [])[:10] if component["share"] > 0]
+    for i, component in enumerate(shown, 1):
         opening = "" if i > 1 else "\n"
         lines.append(
             f"{opening}component {i}: share {component['share']:.2%}, cos^2 {component['alignment']:.3f}"

@@ -138,7 +138,7 @@ def check_sensitivity(subject: Subject, mechanism: Mechanism, adjacency: Adjacen
 
 def check_tight(subject: Subject, mechanism: Mechanism, adjacency: Adjacency) -> None:
     """Some pair reaches each declared sensitivity within 1 % (steps in ``mechanism.loose`` are let off)."""
-    loose = getattr(mechanism, "loose", frozenset())
+    loose: frozenset[str] = getattr(mechanism, "loose", frozenset())
     for name, (declared, measured) in losses(subject, mechanism, adjacency).items():
         _require(name in loose or max(measured) >= TIGHT * declared, "the sensitivity is not attained", name)
 

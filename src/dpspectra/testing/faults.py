@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +95,10 @@ class _Understated:
             )
             for plan in self._mechanism.calibrate(facts)
         )
+
+
+def _understate(mechanism: Mechanism) -> Mechanism:
+    return cast(Mechanism, _Understated(mechanism))
 
 
 # ---------------------------------------------------------------------------------------------- table
@@ -198,7 +202,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("noise x 0.9", "check_noise", replace(REAL, source=lambda: _Thin(0))),
     Fault("noise reused between steps", "check_noise", replace(REAL, source=_Reused)),
     Fault("seed in a release", "check_fresh", replace(REAL, source=lambda: SeededNoise(7))),
-    Fault("sensitivity / sqrt(2)", "check_sensitivity", replace(REAL, adapt=_Understated)),
+    Fault("sensitivity / sqrt(2)", "check_sensitivity", replace(REAL, adapt=_understate)),
     Fault("clip after sum", "check_sensitivity", replace(REAL, open=_clip_after_sum)),
     Fault("exact centring", "check_sensitivity", replace(REAL, open=_altering(_exact_centring))),
     Fault("float Gram", "check_exact", replace(REAL, open=_altering(_float_gram))),
