@@ -1,0 +1,149 @@
+"""One pass over blocks of rows: quantise and sum, on one or two threads; exact integers, so all ways agree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from ..core.errors import ParameterError, SchemaError
+from ..core.facts import Facts
+from ..core.privacy import Adjacency
+from ..rows.encode import Encoder
+from ..summaries.table import Accumulator, RowMap, Summary
+
+R = TypeVar("R")
+Progress = Callable[[int], None]
+
+NARROW = 512
+"""Up to this many features two threads with one BLAS thread each win; their matrices are small then."""
+
+SMALL = 1 << 18
+"""Numbers in a table below which a second thread costs more than it saves."""
+
+_BLAS = Lock()
+
+
+class Source(Protocol):
+    """Where cells come from. ``rows`` is None where it is private or unknown."""
+
+    @property
+    def rows(self) -> int | None: ...
+
+    def blocks(self, rows: int) -> Iterator[NDArray[Any]]:
+        """Blocks (at most ``rows``, columns) of cells, in order."""
+        ...
+
+
+class BlockTable:
+    """A ``Table`` over any source of blocks."""
+
+    def __init__(
+        self,
+        source: Source,
+        encoder: Encoder,
+        adjacency: Adjacency | str,
+        rows_max: int | None,
+        block_rows: int | None,
+        bits: int | None,
+        progress: Progress | None,
+    ) -> None:
+        adjacency = Adjacency.parse(adjacency)
+        public = source.rows if adjacency is Adjacency.REPLACE_ONE else None
+        if public == 0:
+            raise SchemaError("the table has 0 rows: a minimum of 1 is required")
+        capacity = public if public is not None else (rows_max or encoder.schema.rows_max)
+        self._source = source
+        self._encoder = encoder
+        self._block_rows = _block_rows(encoder.d) if block_rows is None else block_rows
+        if self._block_rows < 1:
+            raise ParameterError("block_rows must be a positive integer")
+        self._progress = progress if adjacency is Adjacency.REPLACE_ONE else None
+        self._facts = Facts(
+            rows=public,
+            features=encoder.features,
+            grid=encoder.grid(encoder.bits_for(capacity) if bits is None else bits),
+            adjacency=adjacency,
+            unit=encoder.schema.unit,
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(d={self._facts.d}, adjacency={self._facts.adjacency.value!r})"
+
+    @property
+    def facts(self) -> Facts:
+        """The public facts of the table."""
+        return self._facts
+
+    def reduce(self, summary: Summary[R], row_map: RowMap | None = None) -> R:
+        """Visit every row once and return the exact summary."""
+        rows = self._facts.rows
+        small = rows is not None and rows * self._facts.d < SMALL
+        if small or self._facts.d > NARROW or (os.cpu_count() or 1) < 2:
+            return self._work(summary, row_map, self._feed()).result()
+        feed = _Shared(self._feed())
+        with _one_blas_thread(), ThreadPoolExecutor(2) as pool:
+            parts = [pool.submit(self._work, summary, row_map, feed) for _ in range(2)]
+            first, second = (part.result() for part in parts)
+        first.merge(second)
+        return first.result()
+
+    def _feed(self) -> Iterator[NDArray[Any]]:
+        seen = 0
+        for cells in self._source.blocks(self._block_rows):
+            yield cells
+            seen += len(cells)
+            if self._progress is not None:
+                self._progress(seen)
+
+    def _work(
+        self, summary: Summary[R], row_map: RowMap | None, feed: Iterator[NDArray[Any]]
+    ) -> Accumulator[R]:
+        facts = self._facts
+        sums = summary.start(facts.d, facts.grid.bits)
+        quantise = self._encoder.quantiser(facts.grid.bits)
+        buffer = np.empty((0, facts.d))
+        for cells in feed:
+            if len(buffer) < len(cells):
+                buffer = np.empty((len(cells), facts.d))
+            block = buffer[: len(cells)]
+            quantise(self._encoder.expand(cells), block, row_map)
+            sums.add(block)
+        return sums
+
+
+class _Shared(Iterator[NDArray[Any]]):
+    """An iterator that threads may share."""
+
+    def __init__(self, feed: Iterator[NDArray[Any]]) -> None:
+        self._feed = feed
+        self._lock = Lock()
+
+    def __next__(self) -> NDArray[Any]:
+        with self._lock:
+            return next(self._feed)
+
+
+def _block_rows(d: int) -> int:
+    """Enough rows that the matrix product outweighs the cost of adding it up, at most 32 MiB if d <= 4096."""
+    return max(1024, min(8192, 4 * d, (1 << 22) // d), (1 << 15) // d)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """The limit is one per process, so passes that need it take turns."""
+    with _BLAS, _controller().limit(limits=1, user_api="blas"):
+        yield

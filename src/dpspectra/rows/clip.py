@@ -1,0 +1,60 @@
+"""Rows into the ball of radius 2**bits, exactly, in integers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .special import fill
+
+FloatArray = NDArray[np.float64]
+
+
+def squared_norms(block: FloatArray, bits: int) -> FloatArray:
+    """Sum of squares of each row of integers (n, d) with entries up to 2**(bits + 1).
+
+    Sums run over at most 2**(51 - 2 bits) columns, where a double is exact; wider rows add such sums in a
+    fixed order. So the result never depends on memory order, threads or the machine, and the comparison
+    with 4**bits is exact for every d: a row inside the ball has only exact partial sums.
+    """
+    d = block.shape[1]
+    width = max(1, 1 << max(0, 51 - 2 * bits))
+    total: FloatArray = np.zeros(len(block))
+    for start in range(0, d, width):
+        part = block[:, start : start + width]
+        if part.shape[1] < 128:  # einsum's inner loop is too short there
+            total += (part * part) @ np.ones(part.shape[1])
+        else:
+            total += np.einsum("ij,ij->i", part, part)
+    return total
+
+
+def ball(rows: FloatArray, bits: int) -> FloatArray:
+    """Clip rows of integers (n, d) into the ball of radius 2**bits, in place; returns ``rows``.
+
+    A row outside is scaled by the double 2**bits/norm and truncated toward zero. Rounding of that factor
+    may leave it outside by less than one grid unit a coordinate: then it is scaled by
+    1 - 2**-bits sqrt(d), which the exact check makes the last step.
+    """
+    limit = 4.0**bits
+    norms = squared_norms(rows, bits)
+    factor = np.where(norms > limit, 2.0**bits / np.sqrt(np.maximum(norms, limit)), 1.0)
+    rows *= factor[:, None]
+    np.trunc(rows, out=rows)
+    again = squared_norms(rows, bits) > limit
+    rows *= np.where(again, 1.0 - math.sqrt(rows.shape[1]) / 2.0**bits, 1.0)[:, None]
+    np.trunc(rows, out=rows)
+    return rows
+
+
+def settle(block: FloatArray, bits: int, missing: FloatArray) -> None:
+    """Fill missing cells with ``missing`` (d,), and clip rows into the ball, in place.
+
+    A missing cell makes its row's norm NaN, so one exact norm finds both kinds of rows.
+    """
+    odd = np.flatnonzero(~(squared_norms(block, bits) <= 4.0**bits))
+    rows = block[odd]
+    fill(rows, missing)
+    block[odd] = ball(rows, bits)

@@ -1,0 +1,280 @@
+"""From a schema to the public geometry of encoded rows: features, centre, scale, radius, grid."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import ParameterError, SchemaError
+from ..core.facts import Grid
+from ..core.schema import Column, Schema
+from . import special
+from .memory import read_all
+from .quantise import Quantiser
+
+FloatArray = NDArray[np.float64]
+
+MAX_BITS = 20
+DOMINANT = 0.9
+
+WAYS_OUT = (
+    "bounds are missing for {columns}. They are never read from the table. Three ways out: "
+    "(1) give bounds from domain knowledge; (2) take them from public data of the same kind; "
+    "(3) make a paid, recorded private estimate of the scale and give it as row_norm"
+)
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """How rows become vectors, from public facts alone. Made by ``Encoder.build``.
+
+    Attributes
+    ----------
+    schema : Schema
+    features : tuple of str, length d
+        Encoded names, such as "age", "age_missing", "sector=public".
+    centre, scale : tuple of float, length d
+        Data units; an encoded value is (x - centre) / scale.
+    lower, upper : tuple of float, length d
+        The box in data units, infinite where there are no bounds.
+    missing : tuple of float, length d
+        Data units; the value of a missing cell.
+    radius : float
+        B, the L2 norm that no encoded row exceeds after clipping.
+    """
+
+    schema: Schema
+    features: tuple[str, ...]
+    centre: tuple[float, ...]
+    scale: tuple[float, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    missing: tuple[float, ...]
+    radius: float
+
+    @classmethod
+    def build(
+        cls,
+        schema: Schema,
+        *,
+        origin: Any = "bounds",
+        scaling: str = "none",
+        row_norm: float | None = None,
+        clip: float | None = None,
+    ) -> Encoder:
+        """Derive the geometry.
+
+        Parameters
+        ----------
+        schema : Schema
+        origin : "bounds", "zero" or vector
+            Where rows are measured from: the middle of the bounds (0 without bounds and for categories),
+            the data's zero, or a public vector in data units (d features, or one entry a column if no
+            column has several features).
+        scaling : {"none", "bounds"}
+            "bounds" divides a number by the half-range of its bounds (1 for a constant column).
+        row_norm, clip : float or None
+            Public bounds on the norm of an encoded row about the origin; the smallest bound holds.
+
+        Raises
+        ------
+        SchemaError, ParameterError
+            Without bounds and row_norm (the text names the three ways out), or if a parameter is out of
+            its domain. No error depends on data.
+        """
+        if scaling not in ("none", "bounds"):
+            raise ParameterError('scaling must be "none" or "bounds" to encode rows')
+        limits = [_positive(row_norm, "row_norm"), _positive(clip, "clip")]
+        open_columns = [c.name for c in schema.columns if c.kind == "number" and c.bounds is None]
+        if open_columns and row_norm is None:
+            raise SchemaError(WAYS_OUT.format(columns=_listed(open_columns)))
+        if open_columns and scaling == "bounds":
+            raise SchemaError(f'scaling="bounds" needs bounds for {_listed(open_columns)}')
+
+        features = tuple(name for column in schema.columns for name in column.features)
+        edges = np.array([edge for column in schema.columns for edge in _box(column)])
+        lower, upper = edges[:, 0], edges[:, 1]
+        numbers = np.array([c.kind == "number" and not i for c in schema.columns for i in _places(c)])
+        bounded = np.isfinite(lower)
+        middle = np.where(numbers & bounded, lower / 2 + upper / 2, 0.0)
+        centre = _origin(origin, middle, schema)
+        half = upper / 2 - lower / 2
+        scale = np.where(numbers & (half > 0), half, 1.0) if scaling == "bounds" else np.ones(len(features))
+        missing = np.where(numbers & ~bounded, centre, middle)
+        reach = np.sqrt([square for _, square in _shares(schema, centre, scale)])
+        box = math.hypot(*reach.tolist())
+        radius = min([box, *(limit for limit in limits if limit is not None)])
+        if math.isinf(radius) or math.isnan(radius):
+            raise SchemaError("bounds are too wide: the norm of a row would not be finite; rescale the data")
+        radius = radius or 1.0  # every column is constant: all rows encode to zero on any grid
+        with np.errstate(all="ignore"):
+            factor = 2.0**MAX_BITS / (scale * radius)
+        if not np.all(np.isfinite(factor)) or not np.all(factor > 0):
+            raise SchemaError("bounds or row_norm are out of the range of doubles; rescale the data")
+        return cls(
+            schema=schema,
+            features=features,
+            centre=tuple(centre.tolist()),
+            scale=tuple(scale.tolist()),
+            lower=tuple(lower.tolist()),
+            upper=tuple(upper.tolist()),
+            missing=tuple(missing.tolist()),
+            radius=radius,
+        )
+
+    @property
+    def d(self) -> int:
+        """Number of encoded features."""
+        return len(self.features)
+
+    def dominant_column(self) -> str | None:
+        """The column that carries over 90 % of B**2 by its bounds, if there is one and d > 1."""
+        shares = _shares(self.schema, np.array(self.centre), np.array(self.scale))
+        total = sum(square for _, square in shares)
+        if len(shares) < 2 or not math.isfinite(total):
+            return None
+        return next((name for name, square in shares if square > DOMINANT * total), None)
+
+    def bits_for(self, rows: int | None) -> int:
+        """Bits q of the grid for a public number of rows or capacity (None: no public number).
+
+        q = min(20, floor((62 - ceil(log2 rows)) / 2)) keeps sums in int64; refused when sqrt(d) >= 2**(q-1).
+        """
+        bits = MAX_BITS
+        if rows is not None and rows > 1:
+            bits = min(MAX_BITS, (62 - (rows - 1).bit_length()) // 2)
+        if bits < 1 or self.d >= 4 ** (bits - 1):
+            raise SchemaError(
+                "the integer grid is too coarse for this many encoded features and rows: "
+                "release fewer columns or declare fewer rows"
+            )
+        return bits
+
+    def grid(self, bits: int) -> Grid:
+        """The public grid of 2**bits levels."""
+        return Grid(bits, self.radius, self.centre, self.scale)
+
+    def quantiser(self, bits: int) -> Quantiser:
+        """The map from rows in data units to integer rows; one per thread."""
+        centre, scale, lower, upper, missing = map(
+            np.array, (self.centre, self.scale, self.lower, self.upper, self.missing)
+        )
+        return Quantiser(bits, centre, 2.0**bits / (scale * self.radius), lower, upper, missing)
+
+    def expand(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """Cells (n, columns) with codes for categories -> features (n, d) in data units.
+
+        Missing numbers stay NaN. Returns ``cells`` itself if every column is one feature.
+        """
+        if self.plain:
+            return cells
+        out: FloatArray = np.zeros((len(cells), self.d))
+        place = 0
+        for i, column in enumerate(self.schema.columns):
+            values = np.asarray(cells[:, i], dtype=np.float64)
+            if column.categories is None:
+                out[:, place] = values
+            else:
+                out[:, place : place + len(column.categories)] = (
+                    values[:, None] == np.arange(len(column.categories))
+                )
+            place += len(column.features)
+            if column.missing == "indicator":
+                out[:, place - 1] = np.isnan(values)
+        return out
+
+    @property
+    def plain(self) -> bool:
+        """True if every column is one number feature, so cells are features as they are."""
+        return all(c.kind == "number" and c.missing == "center" for c in self.schema.columns)
+
+    def transform(self, data: Any) -> FloatArray:
+        """Rows of in-memory ``data`` as features (n, d) in data units: record-level, not private.
+
+        Special values become their public values (infinities the bounds, or row_norm about the centre
+        without bounds); finite cells are not clipped.
+        """
+        features = np.array(self.expand(read_all(data, self.schema)), dtype=np.float64, order="C")
+        centre, reach = np.array(self.centre), np.array(self.scale) * self.radius
+        lower, upper = np.array(self.lower), np.array(self.upper)
+        special.fill(features, np.array(self.missing))
+        special.clamp_infinities(
+            features,
+            np.where(np.isinf(lower), centre - reach, lower),
+            np.where(np.isinf(upper), centre + reach, upper),
+        )
+        return features
+
+
+def _positive(value: Any, name: str) -> float | None:
+    if value is None:
+        return None
+    try:
+        number = math.nan if isinstance(value, (bool, str)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not (number > 0 and math.isfinite(number)):
+        raise ParameterError(f"{name} must be a positive, finite number")
+    return number
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names[:8]))
+    return f"columns {shown}" + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+def _places(column: Column) -> range:
+    return range(len(column.features))
+
+
+def _box(column: Column) -> list[tuple[float, float]]:
+    """Bounds of each feature of a column, data units."""
+    if column.kind == "category":
+        return [(0.0, 1.0)] * len(column.features)
+    bounds = column.bounds or (-math.inf, math.inf)
+    return [bounds, *[(0.0, 1.0)] * (len(column.features) - 1)]
+
+
+def _origin(origin: Any, middle: FloatArray, schema: Schema) -> FloatArray:
+    if isinstance(origin, str):
+        if origin not in ("bounds", "zero"):
+            raise ParameterError('origin must be "bounds", "zero" or a public vector')
+        return middle if origin == "bounds" else np.zeros(len(middle))
+    try:
+        vector = np.array(origin, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("a public centre must be a vector of numbers") from None
+    if vector.shape != middle.shape:
+        raise ParameterError(
+            "a public centre needs one entry per encoded feature"
+            if len(middle) != len(schema.columns)
+            else "a public centre needs one entry per column"
+        )
+    if not np.all(np.isfinite(vector)):
+        raise ParameterError("a public centre must be finite")
+    return vector + 0.0
+
+
+def _shares(schema: Schema, centre: FloatArray, scale: FloatArray) -> list[tuple[str, float]]:
+    """Largest squared encoded distance from the centre that each column's box allows.
+
+    A one-hot block holds at most one 1, so its largest is over the all-zero row and the unit vectors.
+    """
+    shares, place = [], 0
+    with np.errstate(over="ignore"):
+        for column in schema.columns:
+            here = slice(place, place + len(column.features))
+            c, s = centre[here], scale[here]
+            if column.kind == "category":
+                corners = np.vstack([np.zeros(len(c)), np.eye(len(c))])
+                square = float((((corners - c) / s) ** 2).sum(axis=1).max())
+            else:
+                ends = np.array(_box(column))
+                square = float((np.abs((ends - c[:, None]) / s[:, None]).max(axis=1) ** 2).sum())
+            shares.append((column.name, square))
+            place = here.stop
+    return shares

@@ -1,0 +1,101 @@
+"""From data units to the integer grid: k = floor((x - c) * 2**q / (s B) + 1/2), then the box, then the ball.
+
+Works through pieces that stay in the cache, with every step in place.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .clip import ball, settle
+
+FloatArray = NDArray[np.float64]
+
+PIECE = 1 << 15
+"""Numbers in a piece (256 KiB): fits a core's second-level cache together with its output."""
+
+LANE = 1024
+"""Narrow rows are laid side by side up to this many numbers, so that inner loops are long."""
+
+
+class Map(Protocol):
+    """A public integer map of a piece of rows; may work in place."""
+
+    def __call__(self, block: FloatArray, /) -> FloatArray: ...
+
+
+class Quantiser:
+    """Puts rows (n, d) in data units on the grid of 2**bits levels. All its vectors (d,) are public.
+
+    Parameters
+    ----------
+    bits : int
+    centre, factor : ndarray (d,)
+        Data units; factor = 2**bits / (scale * radius).
+    lower, upper, missing : ndarray (d,)
+        Data units; the box (infinite where there are no bounds) and the value of missing cells.
+    """
+
+    def __init__(
+        self,
+        bits: int,
+        centre: FloatArray,
+        factor: FloatArray,
+        lower: FloatArray,
+        upper: FloatArray,
+        missing: FloatArray,
+    ) -> None:
+        d, level = len(centre), 2.0**bits
+        self.bits = bits
+        self.lanes = max(1, LANE // d)
+        self.rows = max(1, PIECE // (self.lanes * d)) * self.lanes
+        self._vectors = (centre, factor, np.full(d, -level), np.full(d, level))
+        low, high, self._missing = (self._floor(value[None, :])[0] for value in (lower, upper, missing))
+        np.clip(self._missing, low, high, out=self._missing)
+        self._vectors = (centre, factor, low, high)
+        self._tiled = tuple(np.tile(vector, self.lanes) for vector in self._vectors)
+
+    def _floor(self, data: FloatArray) -> FloatArray:
+        out = np.empty(data.shape)
+        with np.errstate(all="ignore"):
+            _to_grid(data, out, self._vectors)
+        return out
+
+    def __call__(self, data: NDArray[Any], out: FloatArray, row_map: Map | None = None) -> None:
+        """Write the integer rows of ``data`` (n, d), any real dtype, to ``out`` (n, d), C order.
+
+        After a ``row_map`` coordinates are cut at 2**(bits + 1), which keeps squared norms exact and
+        touches no row that a shift inside the ball can make.
+        """
+        with np.errstate(all="ignore"):  # no warning may depend on a cell
+            for start in range(0, len(data), self.rows):
+                self._piece(data[start : start + self.rows], out[start : start + self.rows], row_map)
+
+    def _piece(self, data: NDArray[Any], out: FloatArray, row_map: Map | None) -> None:
+        n, d = out.shape
+        if data.dtype != np.float64 or not data.flags.c_contiguous:
+            np.copyto(out, data, casting="unsafe")
+            data = out
+        whole = n - n % self.lanes
+        wide = (-1, self.lanes * d)
+        _to_grid(data[:whole].reshape(wide), out[:whole].reshape(wide), self._tiled)
+        _to_grid(data[whole:], out[whole:], self._vectors)
+        settle(out, self.bits, self._missing)
+        if row_map is not None:
+            mapped = row_map(out)
+            edge = 2.0 ** (self.bits + 1)
+            np.copyto(out, ball(np.clip(mapped, -edge, edge), self.bits))
+
+
+def _to_grid(data: FloatArray, out: FloatArray, vectors: tuple[FloatArray, ...]) -> None:
+    """The elementwise part; NaN stays NaN. The centre is subtracted first, so far data lose nothing."""
+    centre, factor, low, high = vectors
+    np.subtract(data, centre, out=out)
+    np.multiply(out, factor, out=out)
+    np.add(out, 0.5, out=out)
+    np.floor(out, out=out)
+    np.maximum(out, low, out=out)
+    np.minimum(out, high, out=out)
