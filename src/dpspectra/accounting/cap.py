@@ -86,7 +86,7 @@ class Cap:
         rest = ", ".join(f"{_NAMES[name]} = {_number(getattr(left, name))}" for name in self.limits)
         raise BudgetExceeded(
             f"label {label!r}: the release asks for {asked}; the ledger's cap leaves {rest}. Nothing was "
-            "read or spent. Ask for no more than what is left, or reuse an earlier release (that costs nothing)"
+            "read or spent. Ask for no more than what is left, or reuse an earlier release (at no cost)"
         )
 
     def left(self, spent: Cost) -> Cost | None:

@@ -17,7 +17,7 @@ commits.  Only these two states are accepted.  The second is repaired, durably a
 inserted, so the lag never reaches two.  ``append`` returns after the head is committed; an entry that the
 head does not count belongs to a spend that never returned, hence to a release that was never drawn.
 
-The head file stays in rollback-journal mode and is opened first by everyone, so there is one order of locks
+The head file stays in rollback-journal mode and is locked first by everyone, so there is one order of locks
 and no deadlock; both locks die with their process.
 """
 
@@ -42,6 +42,7 @@ Record = dict[str, str]
 BUSY_SECONDS = 120.0
 """How long to wait for other processes that are spending."""
 FORMAT = "dpspectra-ledger-1"
+_OURS = {"rules", "entries"}
 _TABLES = (
     "CREATE TABLE rules (text TEXT NOT NULL)",
     "CREATE TABLE entries (number INTEGER PRIMARY KEY, record TEXT NOT NULL, previous TEXT NOT NULL,"
@@ -75,7 +76,7 @@ class Transaction:
 
     def __init__(self, head: sqlite3.Connection, main: sqlite3.Connection, name: str) -> None:
         self._head, self._main, self._name = head, main, name
-        if not {"rules", "entries"} <= _tables(main):
+        if not _tables(main) >= _OURS:
             raise LedgerError(f"{name} is not a ledger, or its entries were cut off")
         (text,) = main.execute("SELECT text FROM rules").fetchone() or ("{}",)
         self.rules: Record = json.loads(text)
@@ -222,15 +223,16 @@ class Chain:
             return
         assert self.path is not None
         _check_file(Path(self.path), new)
-        with (
-            closing(_connect(f"{self.path}.head", create=True)) as head,
-            closing(_connect(self.path, create=new)) as main,
-        ):
-            head.execute("PRAGMA synchronous = EXTRA")
-            if new:
+        with closing(_connect(self.path, create=new)) as main:
+            tables = _tables(main)
+            if tables and not tables >= _OURS:
+                raise LedgerError(f"{self.path} is not a ledger: it is a database of another program")
+            if not tables:
                 main.execute("PRAGMA journal_mode = WAL")
             main.execute("PRAGMA synchronous = FULL")
-            yield head, main
+            with closing(_connect(f"{self.path}.head", create=True)) as head:
+                head.execute("PRAGMA synchronous = EXTRA")
+                yield head, main
 
 
 class _Memory:
