@@ -43,7 +43,7 @@ def test_no_bound_exceeds_its_claim(mechanism, adjacency) -> None:
 def test_a_longer_audit_of_the_default() -> None:
     found = audit(GaussianMoments(BUDGET), Adjacency.REPLACE_ONE, runs=100_000, d=2)
     assert found.passed
-    assert found.mu_bound > 0.93
+    assert found.mu_bound > 0.9
     assert found.smallest_fault > 0.93
 
 

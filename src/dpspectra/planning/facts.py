@@ -34,17 +34,21 @@ def schema_of(schema: Schema | str | os.PathLike[str] | None, bounds: Any, d: in
 
 def encoder_of(schema: Schema, request: Request) -> Encoder:
     """The encoder of the run."""
-    scaling = request.scaling
-    if scaling == "private":  # as the run: half-ranges balance the noise of a correlation
-        open_ended = any(column.kind == "number" and column.bounds is None for column in schema.columns)
-        scaling = "none" if open_ended else "bounds"
     return Encoder.build(
         schema,
         origin=request.origin,
-        scaling=scaling,
+        scaling=encoding_of(schema, request),
         row_norm=request.row_norm,
         clip=None if isinstance(request.clip, str) else request.clip,
     )
+
+
+def encoding_of(schema: Schema, request: Request) -> str:
+    """What rows are divided by: a correlation is the same in all units, and half-ranges balance its noise."""
+    if request.scaling != "private":
+        return request.scaling
+    open_ended = any(column.kind == "number" and column.bounds is None for column in schema.columns)
+    return "none" if open_ended else "bounds"
 
 
 def _columns(bounds: Any) -> Any:

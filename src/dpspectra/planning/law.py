@@ -81,7 +81,7 @@ class Law:
         of the mean, of rank one and size d s^2, stands out of it."""
         if self.d == 1:
             return 0.954 * self.turning  # median of |N(0, 2)|
-        bulk = self.noise_sd * (2 * math.sqrt(self.d) - 0.75 * self.d ** (-1 / 6))
+        bulk = self.noise_sd * (2 * math.sqrt(self.d) - 0.75 / math.pow(self.d, 1 / 6))
         spike = self.d * self.mean_sd**2
         if spike <= self.noise_sd * math.sqrt(self.d):
             return bulk

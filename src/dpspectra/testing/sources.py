@@ -15,7 +15,7 @@ class ExactNoise:
     """No noise at all: releases are the exact integers."""
 
     private = False
-    deterministic = True
+    silent = True
     entropy = "none (test: no noise)"
 
     def gaussian(self, values: IntArray, sigma: FloatArray) -> IntArray:
@@ -29,6 +29,7 @@ class SeededNoise:
     """Reproducible rounded noise of about the right law, fast; a seed makes it worthless for privacy."""
 
     private = False
+    silent = False
     entropy = "a fixed seed (test)"
 
     def __init__(self, seed: int) -> None:
@@ -51,6 +52,10 @@ class Recorder:
     calls: list[tuple[IntArray, FloatArray]] = field(default_factory=list)
     outputs: list[IntArray] = field(default_factory=list)
     private: bool = False
+
+    @property
+    def silent(self) -> bool:
+        return self.inner.silent
 
     @property
     def entropy(self) -> str:

@@ -35,8 +35,7 @@ def open_cells(cells: Cells, adjacency: Adjacency) -> Table:
     """A table of float cells (n, d) in the unit ball about the origin, as the estimators open it."""
     schema = Schema.from_bounds(None, cells.shape[1])
     encoder = Encoder.build(schema, origin="zero", scaling="none", row_norm=1.0, clip=None)
-    table: Table = open_table(cells, encoder, schema=schema, adjacency=adjacency)
-    return table
+    return open_table(cells, encoder, adjacency)
 
 
 def same(mechanism: Mechanism) -> Mechanism:
