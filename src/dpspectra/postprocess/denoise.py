@@ -27,9 +27,15 @@ Vector = NDArray[np.float64]
 WIDTH = 3.0
 """Half-width h, in noise sds, of the semicircle that smooths the spectrum in candidate A."""
 SMALL = 100
-"""Largest d for which the simulation refines: its cost is about that of 6 to 600 small problems."""
-SIMULATED_VALUES = 300
-"""Eigenvalues simulated per pass of the refinement: 300 / d spectra, rounded up to pairs."""
+"""Largest d for which the simulation refines."""
+SIMULATED_VALUES = 600
+"""Eigenvalues simulated per pass of the refinement: about 600 / d spectra, in pairs."""
+TRUSTED = 25
+"""Up to this d the simulated answer replaces the mixture; its weight falls as 25 / d beyond, as the
+formulas of the mixture become exact."""
+STEP = 0.7
+"""Share of the way that the simulation moves the spectrum towards the released one: less fits too little
+of the signal, more (or more rounds) too much of the noise."""
 EDGE_SLOPE = 5.0
 """Cap on the slope of candidate B, which is infinite at the noise edge."""
 NEGLIGIBLE = 1e-14
@@ -38,9 +44,7 @@ BLOCK = 1 << 17
 """Pairs of eigenvalues looked at in one go (1 MiB an array), so memory stays of order d."""
 
 
-def denoise(
-    matrix: NDArray[np.float64], noise_sd: float, trace: float | None = None
-) -> NDArray[np.float64]:
+def denoise(matrix: NDArray[np.float64], noise_sd: float, trace: float | None = None) -> NDArray[np.float64]:
     """The released matrix with denoised eigenvalues: positive semidefinite, same eigenvectors. Public.
 
     Parameters
@@ -106,7 +110,10 @@ def shrink(eigenvalues: Vector, noise_sd: float) -> Vector:
         return np.maximum(values, 0.0)
     scaled = values / noise
     mixed = _mix(scaled)
-    return noise * (_refine(scaled, mixed) if len(values) <= SMALL else mixed)
+    if len(values) > SMALL:
+        return noise * mixed
+    weight = min(1.0, TRUSTED / len(values))
+    return noise * (weight * _refine(scaled, mixed) + (1 - weight) * mixed)
 
 
 def _mix(w: Vector) -> Vector:
@@ -174,15 +181,16 @@ def _coupling(w: Vector, *candidates: Vector) -> list[float]:
 
 
 def _refine(w: Vector, x: Vector) -> Vector:
-    """One round of indirect inference: move x until its simulated noisy spectrum is that of the release.
+    """One round of indirect inference: move x so that its simulated noisy spectrum nears the released one.
 
-    The answer is the mean simulated oracle of the moved spectrum. More rounds fit the noise.
+    The answer is the mean simulated oracle of the moved spectrum.
     """
     noise = noise_matrices(len(w), max(1, round(SIMULATED_VALUES / (2 * len(w)))))
     simulated, _ = mean_response(x, noise)
-    moved = np.maximum(isotonic_regression(x + w - simulated, increasing=False), 0.0)
+    moved = np.maximum(isotonic_regression(x + STEP * (w - simulated), increasing=False), 0.0)
     _, oracle = mean_response(moved, noise)
-    return np.maximum(isotonic_regression(oracle, increasing=False), 0.0)
+    fitted: Vector = isotonic_regression(oracle, increasing=False)
+    return np.maximum(fitted, 0.0)
 
 
 def _gaps(w: Vector) -> Iterator[tuple[slice, NDArray[np.float64]]]:

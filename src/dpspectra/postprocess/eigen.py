@@ -48,7 +48,8 @@ def eigh_descending(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], N
 def pivot(vectors: NDArray[np.float64]) -> NDArray[np.intp]:
     """Index of the deciding loading of each column: the first whose magnitude is the largest within 1e-6."""
     magnitude = np.abs(vectors)
-    return np.argmax(magnitude >= (1 - TIE) * magnitude.max(axis=0), axis=0)
+    first: NDArray[np.intp] = np.argmax(magnitude >= (1 - TIE) * magnitude.max(axis=0), axis=0)
+    return first
 
 
 def rounding(values: NDArray[np.float64]) -> float:

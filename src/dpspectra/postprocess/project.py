@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import ParameterError
-from .symmetric import checked
+from .symmetric import checked, symmetrise
 
 
 def compose(vectors: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """V diag(values) V', exactly symmetric; columns of value 0 cost nothing. Shapes (d, d) and (d,)."""
     used = values != 0
     kept = vectors[:, used]
-    matrix = (kept * values[used]) @ kept.T
-    return (matrix + matrix.T) / 2
+    matrix: NDArray[np.float64] = (kept * values[used]) @ kept.T
+    return symmetrise(matrix)
 
 
 def psd(matrix: NDArray[np.float64]) -> NDArray[np.float64]:

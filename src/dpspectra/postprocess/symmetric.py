@@ -62,7 +62,8 @@ def symmetrise(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """(M + M') / 2 as float64, the nearest symmetric matrix in the Frobenius norm; shape (d, d)."""
     _square(matrix)
     half = np.asarray(matrix, dtype=np.float64) / 2
-    return half + half.T
+    half += half.T.copy()
+    return half
 
 
 def checked(matrix: NDArray[np.float64], name: str = "matrix") -> NDArray[np.float64]:
