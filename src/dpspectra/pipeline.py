@@ -31,7 +31,7 @@ from .core.schema import Column, Schema
 from .engines import describe, open_table
 from .noise.base import current
 from .planning.choose import choose
-from .planning.facts import encoder_of
+from .planning.facts import encoder_of, encoding_of
 from .planning.resources import check_memory
 from .planning.warn import plan_warnings
 from .release import release
@@ -57,7 +57,9 @@ def prepare(
     if schema is not None and bounds is not None:
         raise ParameterError("give schema or bounds, not both")
     read = Schema.read(schema) if isinstance(schema, (str, os.PathLike)) else schema
-    names, columns, _ = describe(data, schema=read)
+    names, columns, rows = describe(data, None if read is None else read.reading)
+    if rows == 0 and request.adjacency is Adjacency.REPLACE_ONE:
+        raise SchemaError("the table has no rows")
     if read is None:
         read = Schema.from_bounds(bounds, columns if names is None else names)
     elif names is None and columns != len(read.columns):
@@ -85,18 +87,11 @@ def run(
     table = open_table(
         data,
         source.encoder,
-        schema=source.schema,
-        adjacency=request.adjacency,
+        request.adjacency,
         rows_max=capacity,
         progress=progress,
+        whole=whole,
     )
-    declared = source.schema.rows
-    if whole and request.adjacency is Adjacency.REPLACE_ONE and declared not in (None, table.facts.rows):
-        raise SchemaError(
-            f"the schema declares rows = {declared} and the table has another number of rows; under "
-            "replace-one the number of rows is public and must be right: correct the schema, or use "
-            'adjacency="add-remove"'
-        )
     return _release(table, source, request, ledger, label)
 
 
@@ -119,7 +114,7 @@ def _release(
         "columns": [column.to_dict() for column in source.schema.columns],
         "columns_in": source.columns,
         "origin": list(request.origin) if isinstance(request.origin, tuple) else request.origin,
-        "encoding": source.encoder.scaling,
+        "encoding": encoding_of(source.schema, request),
         "names_in": None if source.names is None else list(source.names),
     }
     return release(
@@ -168,9 +163,7 @@ def open_ledger(ledger: Ledger | str | os.PathLike[str] | None) -> Ledger | None
 
 def batch_sums(data: Any, source: Source, request: Request, bits: int) -> MomentSums:
     """Exact sums of one batch on the grid of ``bits``; add them up with ``+``."""
-    table = open_table(
-        data, source.encoder, schema=source.schema, adjacency=request.adjacency, bits=bits
-    )
+    table = open_table(data, source.encoder, request.adjacency, bits=bits)
     return table.reduce(Moments())
 
 
@@ -178,7 +171,7 @@ def source_of(released: Released) -> Source:
     """The source that a release was made from, rebuilt from its public settings."""
     used = released.parameters
     names = None if used["names_in"] is None else tuple(used["names_in"])
-    schema = Schema(tuple(Column.from_dict(column) for column in used["columns"]), label=released.label)
+    schema = Schema(tuple(Column(**column) for column in used["columns"]), label=released.label)
     encoder = Encoder.build(
         schema,
         origin=tuple(used["origin"]) if isinstance(used["origin"], list) else used["origin"],

@@ -6,12 +6,13 @@ and never under-counts. What comes back holds noisy integers and public facts al
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .accounting.ledger import Ledger
 from .core.errors import ParameterError
 from .core.privacy import Guarantee
-from .core.released import Released
+from .core.released import Released, Step
 from .core.version import library_version
 from .mechanisms.base import Mechanism
 from .noise.base import current
@@ -49,6 +50,10 @@ def release(
             parameters=public | {"private": noise.private, "steps": {p.name: str(p.share) for p in plans}},
         )
     steps = mechanism.sample(table, noise, plans)
+    if noise.silent:  # state the noise that is there: none
+        steps = tuple(
+            Step(replace(step.plan, sigma=(0.0,) * len(step.plan.sigma)), step.values) for step in steps
+        )
     budget = mechanism.budget
     return Released(
         mechanism=mechanism.name,

@@ -114,6 +114,10 @@ class Column:
                 raise SchemaError(f'column {self.name!r}: bounds need kind = "number"')
             object.__setattr__(self, "categories", _categories(self.name, self.categories))
 
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values, for the card of a release; ``Column(**values)`` reads them back."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+
     @property
     def features(self) -> tuple[str, ...]:
         """Names of its encoded features."""

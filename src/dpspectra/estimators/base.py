@@ -23,7 +23,6 @@ from ..noise.base import current
 from ..pipeline import Source, batch_sums, open_ledger, prepare, run, run_sums, source_of
 from ..postprocess.analysis import Analysis, analyse
 from ..postprocess.matrices import correlation
-from ..rows.quantise import bits_for
 from ..summaries.moments import MomentSums
 from .inputs import is_path, validate
 
@@ -74,7 +73,7 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
             )
         source, data = self._open(X, request, reset=fresh)
         if fresh:
-            self._sums = _Sums(source, request, bits_for(request.rows_max or STREAM_CAPACITY))
+            self._sums = _Sums(source, request, source.encoder.bits_for(request.rows_max or STREAM_CAPACITY))
         self._sums.add(data)
         return self
 
@@ -114,7 +113,7 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
             for name in ("center", "scaling", "clip", "denoise", "ddof", "trace", "rows_max", "row_norm")
         }
         settings |= {name: getattr(promise, name) for name in ("epsilon", "delta", "rho", "mu", "adjacency")}
-        schema = Schema(tuple(Column.from_dict(column) for column in used["columns"]), label=released.label)
+        schema = Schema(tuple(Column(**column) for column in used["columns"]), label=released.label)
         estimator = cls(**settings, method=released.mechanism, label=released.label, schema=schema)
         estimator.n_features_in_ = used["columns_in"]
         if used["names_in"] is not None:
@@ -181,12 +180,8 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True  # special cells have a rule of their own
         tags.input_tags.string = True  # cells of object arrays that are no numbers are missing
-        tags.non_deterministic = not _deterministic()
+        tags.non_deterministic = not current().silent
         return tags
-
-
-def _deterministic() -> bool:
-    return bool(getattr(current(), "deterministic", False))
 
 
 class _Sums:

@@ -27,6 +27,11 @@ class Noise(Protocol):
     def private(self) -> bool: ...
 
     @property
+    def silent(self) -> bool:
+        """True if nothing is added (tests): the release then states a noise sd of 0."""
+        ...
+
+    @property
     def entropy(self) -> str:
         """Where the randomness comes from, in words, for the release card."""
         ...

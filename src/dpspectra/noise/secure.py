@@ -25,6 +25,7 @@ class SecureNoise:
     """The only source whose releases are private."""
 
     private = True
+    silent = False
     entropy = "operating system randomness, exact samplers of OpenDP"
 
     def gaussian(self, values: IntArray, sigma: FloatArray) -> IntArray:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..core.released import Released
 from .decode import Estimate, decode
-from .matrices import precision
-from .uncertainty import ABOVE_EDGE, Spectrum, effective_noise_sd, normal_quantile, spectrum
+from .matrices import effective_noise_sd, precision
+from .uncertainty import ABOVE_EDGE, Spectrum, normal_quantile, spectrum
 
 FloatArray = NDArray[np.float64]
 

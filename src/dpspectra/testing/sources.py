@@ -81,6 +81,7 @@ class Replay:
     """
 
     private = False
+    silent = False
     entropy = "replayed outputs (test)"
 
     def __init__(self, outputs: Sequence[IntArray]) -> None:
