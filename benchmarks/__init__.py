@@ -1,0 +1,1 @@
+"""Measurements of time and accuracy. ``python -m benchmarks.record`` runs all."""
