@@ -51,10 +51,16 @@ class StepPlan:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> StepPlan:
-        exact = ("sensitivity_squared", "mu_squared", "share")
-        read = {key: Fraction(value) if key in exact else value for key, value in data.items()}
-        read["sigma"] = tuple(float(value) for value in read["sigma"])
-        return cls(**read)
+        return cls(
+            name=data["name"],
+            size=data["size"],
+            shift=data["shift"],
+            sigma=tuple(float(value) for value in data["sigma"]),
+            sensitivity_squared=Fraction(data["sensitivity_squared"]),
+            mu_squared=Fraction(data["mu_squared"]),
+            share=Fraction(data["share"]),
+            lemma=data["lemma"],
+        )
 
 
 @dataclass(frozen=True)
@@ -160,10 +166,7 @@ class Released:
                 unit=data["unit"],
             )
             steps = tuple(
-                Step(
-                    StepPlan.from_dict({key: value for key, value in step.items() if key != "values"}),
-                    np.asarray(step["values"], dtype=np.int64),
-                )
+                Step(StepPlan.from_dict(step), np.asarray(step["values"], dtype=np.int64))
                 for step in data["steps"]
             )
             return cls(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from numbers import Integral, Real
 from typing import Any, Self
@@ -16,7 +17,7 @@ from ..core.errors import ParameterError
 from ..core.privacy import Adjacency, Number
 from ..core.released import Released
 from ..core.schema import Schema
-from ..postprocess.matrices import precision
+from ..postprocess.matrices import floored, precision
 from .base import MomentsEstimator
 
 FloatArray = NDArray[np.float64]
@@ -29,7 +30,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentsEstim
     ----------
     n_components : int in 1..d, or a share in (0, 1): the fewest components whose released shares add to
         strictly more; default all d
-    whiten : divide scores by the released standard deviations, floored at the noise of a variance
+    whiten : divide scores by the released standard deviations, floored at half the noise edge
     epsilon, delta, rho, mu, bounds, schema, row_norm, center, scaling, clip, adjacency, rows_max, method,
     denoise, ddof, trace, ledger, label : as in ``PrivateCovariance``; ``scaling="private"`` gives the
         components of the correlation matrix within the same budget
@@ -132,7 +133,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentsEstim
     def get_precision(self) -> FloatArray:
         """Pseudo-inverse of ``get_covariance()`` with a cutoff tied to the noise, (d, d)."""
         scaled = self.get_covariance() / np.outer(self.scale_, self.scale_)
-        return precision(scaled, self._floor()) / np.outer(self.scale_, self.scale_)
+        return precision(scaled, math.sqrt(2.0) * self.noise_sd_) / np.outer(self.scale_, self.scale_)
 
     def score_samples(self, X: Any) -> FloatArray:
         """Log-likelihood of each row under the released model, (n,). Record-level, not private."""
@@ -151,13 +152,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentsEstim
     def _n_features_out(self) -> int:
         return int(self.n_components_)
 
-    def _floor(self) -> float:
-        """Noise sd of a variance in the scaled matrix: below it an eigenvalue is not worth dividing by."""
-        return float(np.sqrt(2.0) * self.noise_sd_)
-
     def _whitening(self) -> FloatArray:
-        floored = np.maximum(self.explained_variance_, self._floor())
-        return np.sqrt(np.where(floored > 0, floored, 1.0))
+        """Released standard deviations of the scores, floored at half the noise edge."""
+        return np.sqrt(floored(self.eigenvalues_, self.noise_sd_)[: self.n_components_])
 
     def _check(self, d: int) -> None:
         count = self.n_components

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..core.released import Released
 from .decode import Estimate, decode
-from .matrices import effective_noise_sd, precision
+from .matrices import effective_noise_sd, invert
 from .uncertainty import ABOVE_EDGE, Spectrum, normal_quantile, spectrum
 
 FloatArray = NDArray[np.float64]
@@ -78,7 +78,7 @@ def analyse(released: Released, *, level: float = 0.9) -> Analysis:
         covariance_raw=estimate.covariance * area,
         covariance=cleaned * area,
         covariance_sd=noise * area,
-        precision=precision(cleaned, math.sqrt(2.0) * estimate.noise_sd) / area,
+        precision=invert(encoded.denoised, encoded.vectors, math.sqrt(2.0) * estimate.noise_sd) / area,
         noise_sd=noise_sd,
         noise_edge=max(shown.edge, edge),
         total=max(shown.trace, float(shown.denoised.sum())),

@@ -72,7 +72,11 @@ def precision(covariance: Matrix, cutoff: float) -> Matrix:
     """
     if not cutoff >= 0:
         raise ParameterError("cutoff must be a number that is not negative")
-    values, vectors = eigh_descending(checked(covariance, "covariance"))
+    return invert(*eigh_descending(checked(covariance, "covariance")), cutoff)
+
+
+def invert(values: NDArray[np.float64], vectors: Matrix, cutoff: float) -> Matrix:
+    """``precision`` of a matrix whose eigenvalues (d,) and eigenvectors (d, d), as columns, are known."""
     trusted = values > max(float(cutoff), rounding(values), float(np.finfo(np.float64).tiny))
     return compose(vectors, np.divide(1.0, values, out=np.zeros_like(values), where=trusted))
 
