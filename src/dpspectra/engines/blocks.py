@@ -1,4 +1,4 @@
-"""One pass over blocks of rows: quantise and sum, on one or two threads; exact integers, so all ways agree."""
+"""One pass over blocks of rows: quantise and sum, on one or two threads; integers make all ways agree."""
 
 from __future__ import annotations
 

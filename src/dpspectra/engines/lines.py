@@ -118,70 +118,64 @@ def _cells(line: bytes, reading: Reading) -> list[str]:
 
 
 def _parse(body: bytes, width: int, places: list[int], schema: Schema) -> FloatArray:
-    """Lines without quotes go through Arrow's parser with quoting off; quoted lines one by one."""
+    """Whole lines to cells. Plain lines go through Arrow's parser, lines with quotes one by one.
+
+    Arrow is given only lines with the right number of delimiters and no quotes, so it meets no fault: its
+    quotes swallow line breaks, and its handler of ragged lines fails on bytes that are not UTF-8.
+    """
     reading = schema.reading
-    lines = _line_array(body)
-    quoted = np.zeros(len(lines), dtype=bool)
-    if reading.quote.encode() in body:
-        marks = np.flatnonzero(np.frombuffer(body, dtype=np.uint8) == ord(reading.quote))
-        ends = np.asarray(lines.buffers()[1]).view(np.int64)[1:]
-        quoted[np.searchsorted(ends, marks, side="right")] = True
-    out = np.full((len(lines), len(places)), np.nan)
-    out[~quoted] = _parse_plain(lines, ~quoted, body, width, places, schema)
-    rows = [_cells(lines[int(i)].as_py(), reading) for i in np.flatnonzero(quoted)]
-    fit = [len(row) == width for row in rows]
-    if any(fit):
-        kept = np.flatnonzero(quoted)[fit]
+    codes = np.frombuffer(body, dtype=np.uint8)
+    ends = np.flatnonzero(codes == ord("\n")) + 1
+    quoted = _per_line(codes, ends, reading.quote) > 0
+    plain = (_per_line(codes, ends, reading.delimiter) == width - 1) & ~quoted
+    out = np.full((len(ends), len(places)), np.nan)
+    starts = np.concatenate([[0], ends[:-1]])
+    rows = [_cells(body[starts[i] : ends[i]], reading) for i in np.flatnonzero(quoted)]
+    fit = np.array([len(row) == width for row in rows], dtype=bool)
+    texts = [
+        pa.array([row[place] for row, fits in zip(rows, fit, strict=True) if fits], pa.string())
+        for place in places
+    ]
+    parsed = _plain_texts(body, ends, plain, width, places, reading)
+    for where, columns in ((np.flatnonzero(plain), parsed), (np.flatnonzero(quoted)[fit], texts)):
         for i, column in enumerate(schema.columns):
-            cells = pa.array([row[places[i]] for row in rows if len(row) == width], pa.string())
-            out[kept, i] = text.cells(cells, column, reading)
+            out[where, i] = text.cells(columns[i], column, reading)
     return out
 
 
-def _line_array(body: bytes) -> Any:
-    """The lines of a text, each with its newline, as an Arrow array that shares its memory."""
-    ends = np.flatnonzero(np.frombuffer(body, dtype=np.uint8) == ord("\n")) + 1
-    offsets = np.concatenate([[0], ends]).astype(np.int64)
-    buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(body)]
-    return pa.Array.from_buffers(pa.large_binary(), len(ends), buffers)
+def _per_line(codes: NDArray[np.uint8], ends: NDArray[np.int64], mark: str) -> NDArray[np.int64]:
+    """How often a one-byte mark occurs in each line."""
+    before = np.searchsorted(np.flatnonzero(codes == ord(mark)), ends)
+    return np.diff(before, prepend=0)
 
 
-def _parse_plain(
-    lines: Any, keep: NDArray[np.bool_], body: bytes, width: int, places: list[int], schema: Schema
-) -> FloatArray:
-    n = int(keep.sum())
-    out = np.full((n, len(places)), np.nan)
-    if not n:
-        return out
-    if n < len(lines):
-        body = b"".join(lines.filter(pa.array(keep)).to_pylist())
-    ragged: list[int] = []
-
-    def skip(row: Any) -> str:
-        ragged.append(row.number - 1)
-        return "skip"
-
+def _plain_texts(
+    body: bytes,
+    ends: NDArray[np.int64],
+    plain: NDArray[np.bool_],
+    width: int,
+    places: list[int],
+    reading: Reading,
+) -> list[Any]:
+    """Cells of the plain lines as one Arrow string array per place."""
+    if not plain.any():
+        return [pa.array([], pa.string())] * len(places)
+    if not plain.all():
+        offsets = pa.py_buffer(np.concatenate([[0], ends]).astype(np.int64).tobytes())
+        every = pa.Array.from_buffers(pa.large_binary(), len(ends), [None, offsets, pa.py_buffer(body)])
+        body = b"".join(every.filter(pa.array(plain)).to_pylist())
     names = [str(i) for i in range(width)]
-    wanted = [names[place] for place in places]
     table = pa_csv.read_csv(
         pa.BufferReader(body),
         read_options=pa_csv.ReadOptions(column_names=names, use_threads=False, block_size=len(body) + 1),
         parse_options=pa_csv.ParseOptions(
-            delimiter=schema.reading.delimiter,
-            quote_char=False,
-            escape_char=False,
-            ignore_empty_lines=False,
-            invalid_row_handler=skip,
+            delimiter=reading.delimiter, quote_char=False, escape_char=False, ignore_empty_lines=False
         ),
         convert_options=pa_csv.ConvertOptions(
-            include_columns=wanted,
+            include_columns=[names[place] for place in places],
             column_types=dict.fromkeys(names, pa.string()),
             check_utf8=False,
             strings_can_be_null=False,
         ),
     )
-    good = np.ones(n, dtype=bool)
-    good[ragged] = False
-    for i, column in enumerate(schema.columns):
-        out[good, i] = text.cells(table.column(i).combine_chunks(), column, schema.reading)
-    return out
+    return [column.combine_chunks() for column in table.columns]

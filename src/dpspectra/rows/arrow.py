@@ -51,16 +51,15 @@ def text_refused(name: str) -> str:
 
 def cells(values: Any, column: Column) -> FloatArray:
     """An Arrow array or chunked array as doubles: numbers, or category codes; null is NaN."""
+    if isinstance(values, pa.ChunkedArray):
+        return np.concatenate([np.empty(0), *(cells(chunk, column) for chunk in values.chunks)])
     kind = values.type
     if pa.types.is_dictionary(kind):
-        values, kind = values.cast(kind.value_type), kind.value_type
+        levels = np.append(cells(values.dictionary, column), np.nan)
+        places = pc.fill_null(values.indices.cast(pa.int64()), len(levels) - 1)
+        return np.asarray(levels[places.to_numpy()])
     if is_number(kind):
-        numbers = np.asarray(
-            values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-            if isinstance(values, pa.Array)
-            else values.cast(pa.float64(), safe=False).to_numpy(),
-            dtype=np.float64,
-        )
+        numbers = np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
         return numbers if column.categories is None else special.number_codes(numbers, column.categories)
     assert column.categories is not None  # check() let text pass for categories only
     return text_codes(values.cast(pa.large_string()), column.categories)

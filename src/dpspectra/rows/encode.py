@@ -100,13 +100,13 @@ class Encoder:
         lower, upper = edges[:, 0], edges[:, 1]
         numbers = np.array([c.kind == "number" and not i for c in schema.columns for i in _places(c)])
         bounded = np.isfinite(lower)
-        middle = np.where(numbers & bounded, lower / 2 + upper / 2, 0.0)
+        ends = np.where(bounded, edges.T, 0.0)
+        middle = np.where(numbers, ends[0] / 2 + ends[1] / 2, 0.0)
         centre = _origin(origin, middle, schema)
-        half = upper / 2 - lower / 2
+        half = ends[1] / 2 - ends[0] / 2
         scale = np.where(numbers & (half > 0), half, 1.0) if scaling == "bounds" else np.ones(len(features))
         missing = np.where(numbers & ~bounded, centre, middle)
-        reach = np.sqrt([square for _, square in _shares(schema, centre, scale)])
-        box = math.hypot(*reach.tolist())
+        box = math.hypot(*[reach for _, reach in _reaches(schema, centre, scale)])
         radius = min([box, *(limit for limit in limits if limit is not None)])
         if math.isinf(radius) or math.isnan(radius):
             raise SchemaError("bounds are too wide: the norm of a row would not be finite; rescale the data")
@@ -133,11 +133,11 @@ class Encoder:
 
     def dominant_column(self) -> str | None:
         """The column that carries over 90 % of B**2 by its bounds, if there is one and d > 1."""
-        shares = _shares(self.schema, np.array(self.centre), np.array(self.scale))
-        total = sum(square for _, square in shares)
-        if len(shares) < 2 or not math.isfinite(total):
+        reaches = _reaches(self.schema, np.array(self.centre), np.array(self.scale))
+        box = math.hypot(*[reach for _, reach in reaches])
+        if len(reaches) < 2 or not 0 < box < math.inf:
             return None
-        return next((name for name, square in shares if square > DOMINANT * total), None)
+        return next((name for name, reach in reaches if (reach / box) ** 2 > DOMINANT), None)
 
     def bits_for(self, rows: int | None) -> int:
         """Bits q of the grid for a public number of rows or capacity (None: no public number).
@@ -179,8 +179,8 @@ class Encoder:
             if column.categories is None:
                 out[:, place] = values
             else:
-                out[:, place : place + len(column.categories)] = (
-                    values[:, None] == np.arange(len(column.categories))
+                out[:, place : place + len(column.categories)] = values[:, None] == np.arange(
+                    len(column.categories)
                 )
             place += len(column.features)
             if column.missing == "indicator":
@@ -259,22 +259,22 @@ def _origin(origin: Any, middle: FloatArray, schema: Schema) -> FloatArray:
     return vector + 0.0
 
 
-def _shares(schema: Schema, centre: FloatArray, scale: FloatArray) -> list[tuple[str, float]]:
-    """Largest squared encoded distance from the centre that each column's box allows.
+def _reaches(schema: Schema, centre: FloatArray, scale: FloatArray) -> list[tuple[str, float]]:
+    """Largest encoded distance from the centre that each column's box allows.
 
     A one-hot block holds at most one 1, so its largest is over the all-zero row and the unit vectors.
     """
-    shares, place = [], 0
-    with np.errstate(over="ignore"):
-        for column in schema.columns:
-            here = slice(place, place + len(column.features))
-            c, s = centre[here], scale[here]
-            if column.kind == "category":
-                corners = np.vstack([np.zeros(len(c)), np.eye(len(c))])
-                square = float((((corners - c) / s) ** 2).sum(axis=1).max())
-            else:
-                ends = np.array(_box(column))
-                square = float((np.abs((ends - c[:, None]) / s[:, None]).max(axis=1) ** 2).sum())
-            shares.append((column.name, square))
-            place = here.stop
-    return shares
+    reaches, place = [], 0
+    for column in schema.columns:
+        here = slice(place, place + len(column.features))
+        c, s = centre[here], scale[here]
+        if column.kind == "category":
+            corners = np.vstack([np.zeros(len(c)), np.eye(len(c))])
+            reach = max(math.hypot(*corner) for corner in ((corners - c) / s).tolist())
+        else:
+            with np.errstate(over="ignore"):
+                ends = np.abs((np.array(_box(column)) - c[:, None]) / s[:, None])
+            reach = math.hypot(*ends.max(axis=1).tolist())
+        reaches.append((column.name, reach))
+        place = here.stop
+    return reaches

@@ -243,6 +243,4 @@ def _series_getter(series: Any, column: Column) -> Getter:
         raise SchemaError(f"column {column.name!r} has dtype {dtype}, which is neither numbers nor text")
     if listed is None:
         raise SchemaError(arrow.text_refused(column.name))
-    return lambda start, stop: special.object_codes(
-        np.asarray(series.iloc[start:stop], dtype=object), listed
-    )
+    return lambda start, stop: special.object_codes(np.asarray(series.iloc[start:stop], dtype=object), listed)

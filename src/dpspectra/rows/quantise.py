@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .clip import ball, settle
+from .clip import settle
 
 FloatArray = NDArray[np.float64]
 
@@ -48,13 +48,12 @@ class Quantiser:
         upper: FloatArray,
         missing: FloatArray,
     ) -> None:
-        d, level = len(centre), 2.0**bits
+        d = len(centre)
         self.bits = bits
         self.lanes = max(1, LANE // d)
         self.rows = max(1, PIECE // (self.lanes * d)) * self.lanes
-        self._vectors = (centre, factor, np.full(d, -level), np.full(d, level))
+        self._vectors = (centre, factor, np.full(d, -np.inf), np.full(d, np.inf))
         low, high, self._missing = (self._floor(value[None, :])[0] for value in (lower, upper, missing))
-        np.clip(self._missing, low, high, out=self._missing)
         self._vectors = (centre, factor, low, high)
         self._tiled = tuple(np.tile(vector, self.lanes) for vector in self._vectors)
 
@@ -67,8 +66,7 @@ class Quantiser:
     def __call__(self, data: NDArray[Any], out: FloatArray, row_map: Map | None = None) -> None:
         """Write the integer rows of ``data`` (n, d), any real dtype, to ``out`` (n, d), C order.
 
-        After a ``row_map`` coordinates are cut at 2**(bits + 1), which keeps squared norms exact and
-        touches no row that a shift inside the ball can make.
+        A ``row_map`` is applied to clipped rows, and the ball clip once more after it.
         """
         with np.errstate(all="ignore"):  # no warning may depend on a cell
             for start in range(0, len(data), self.rows):
@@ -86,8 +84,9 @@ class Quantiser:
         settle(out, self.bits, self._missing)
         if row_map is not None:
             mapped = row_map(out)
-            edge = 2.0 ** (self.bits + 1)
-            np.copyto(out, ball(np.clip(mapped, -edge, edge), self.bits))
+            if mapped is not out:
+                np.copyto(out, mapped)
+            settle(out, self.bits, self._missing)
 
 
 def _to_grid(data: FloatArray, out: FloatArray, vectors: tuple[FloatArray, ...]) -> None:
