@@ -1,4 +1,4 @@
-"""Each planted fault is caught by the check that it names (test_contract.py: the real way passes them all)."""
+"""Each planted fault is caught by the check that it names (test_contract.py: the real way passes all)."""
 
 import pytest
 

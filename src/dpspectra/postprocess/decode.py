@@ -94,8 +94,9 @@ def _about_centre(released: Released, ddof: int) -> Estimate:
         rows, rows_sd = max(1.0, float(_scaled(step)[0])), _sigma(step)[0]
     if released.has("mean"):
         step = released.step("mean")
-        in_grid_units, rows = _mean(step, facts)
-        mean, mean_sd = in_grid_units * facts.grid.step, _sigma(step)[0] * facts.grid.step / rows
+        raw, rows = _raw_mean(step, facts)
+        kept = _kept(raw, facts) * facts.grid.step
+        mean, mean_sd = raw * kept, _sigma(step)[0] * kept / rows
         rows_sd = 0.0 if facts.adjacency is Adjacency.REPLACE_ONE else _sigma(step)[0] / facts.grid.levels
         factor = _unbias(rows, ddof)
     scatter = released.step("scatter")
@@ -127,13 +128,21 @@ def _joint(step: Step, facts: Facts, ddof: int) -> Estimate:
 
 def _mean(step: Step, facts: Facts) -> tuple[FloatArray, float]:
     """Mean in grid units, projected on the ball of radius r, and the number of rows (public or noisy)."""
-    r, sums = float(facts.grid.levels), _scaled(step)
-    rows = float(facts.rows or 0)
+    raw, rows = _raw_mean(step, facts)
+    return raw * _kept(raw, facts), rows
+
+
+def _raw_mean(step: Step, facts: Facts) -> tuple[FloatArray, float]:
+    rows, sums = float(facts.rows or 0), _scaled(step)
     if facts.adjacency is Adjacency.ADD_REMOVE:
-        rows, sums = max(1.0, float(sums[0]) / r), sums[1:]
-    mean = sums / rows
-    norm = float(np.linalg.norm(mean))
-    return (mean if norm <= r else mean * (r / norm)), rows
+        rows, sums = max(1.0, float(sums[0]) / facts.grid.levels), sums[1:]
+    return sums / rows, rows
+
+
+def _kept(raw: FloatArray, facts: Facts) -> float:
+    """The factor that brings a noisy mean into the ball; its noise shrinks by the same factor."""
+    norm = float(np.linalg.norm(raw))
+    return 1.0 if norm <= facts.grid.levels else facts.grid.levels / norm
 
 
 def _scaled(step: Step) -> FloatArray:

@@ -57,6 +57,7 @@ class _Repeated:
     """Draws each noise call ``runs`` times, keeps all, and lets the mechanism go on with the exact input."""
 
     private = False
+    silent = False
     entropy = "repeated for an audit (test)"
 
     def __init__(self, inner: Noise, runs: int) -> None:

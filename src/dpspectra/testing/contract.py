@@ -175,6 +175,7 @@ class _Witness:
 
     laplace = gaussian
     private = False
+    silent = False
     entropy = "none (test: watching the ledger)"
 
 

@@ -61,6 +61,7 @@ class _Reused:
     """Draws once, and scales that draw for every later call."""
 
     private = True
+    silent = False
     entropy = "planted fault: one draw for all steps"
 
     def __init__(self) -> None:
