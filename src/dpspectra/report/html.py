@@ -60,11 +60,14 @@ def _number(value: float | None, digits: int = 4) -> str:
 
 
 def _decimals(value: float | None, places: int = 3) -> str:
-    return "–" if value is None else f"{value:.{places}f}".replace("-", "−")
+    if value is None:
+        return "–"
+    text = f"{value:.{places}f}"
+    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")
 
 
 def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %".replace("-", "−")
+    return "–" if value is None else f"{_decimals(100 * value, 1)} %"
 
 
 def _interval(bounds: Sequence[float] | None, percent: bool = False) -> str:

@@ -25,7 +25,7 @@ def summarise(estimator: Fitted) -> dict[str, Any]:
     Returns
     -------
     dict with ``private``, ``guarantee`` (one sentence), ``headline``, ``meaning`` (paragraphs), ``spectrum``
-    (rows of the eigenvalue table), ``loadings`` (empty without components), ``covariance`` and
+    (rows of the eigenvalue table), ``loadings`` (of components that stand out), ``covariance`` and
     ``correlation`` (cut to 12 features), ``card`` and ``limits``. Unknown numbers are None. All of it is a
     function of the release, so it is public.
     """
@@ -90,17 +90,17 @@ def _interval(bounds: NDArray[np.float64]) -> list[float] | None:
 
 
 def _loadings(estimator: Any) -> list[dict[str, Any]]:
-    """The features with the largest weights of each kept component; ties in the order of the features."""
+    """The features with the largest weights of each kept component that stands out; ties in their order."""
     if not hasattr(estimator, "components_"):
         return []
     features = names(estimator)
     chosen = []
-    for index, weights in enumerate(estimator.components_[:MOST_DIRECTIONS]):
+    for index in np.flatnonzero(estimator.resolved_[: len(estimator.components_)])[:MOST_DIRECTIONS]:
+        weights = estimator.components_[index]
         order = np.argsort(-np.abs(weights), kind="stable")[:MOST_LOADINGS]
         chosen.append(
             {
                 "name": f"PC{index + 1}",
-                "resolved": bool(estimator.resolved_[index]),
                 "ratio": plain(estimator.ratio_[index]),
                 "features": [
                     {"feature": features[position], "weight": plain(weights[position])} for position in order
