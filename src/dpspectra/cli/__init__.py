@@ -1,1 +1,5 @@
-"""Part of dpspectra."""
+"""The command line: one file per command, heavy imports inside the commands."""
+
+from .frame import app, main
+
+__all__ = ["app", "main"]
