@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import math
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
@@ -198,7 +199,7 @@ class Schema:
         object.__setattr__(self, "columns", tuple(self.columns))
         if not self.columns:
             raise SchemaError("a schema needs at least one column")
-        repeated = sorted({name for name in self.names if self.names.count(name) > 1})
+        repeated = sorted(name for name, times in Counter(self.names).items() if times > 1)
         if repeated:
             raise SchemaError(f"column names repeat: {', '.join(map(repr, repeated))}")
         features = [name for column in self.columns for name in column.features]

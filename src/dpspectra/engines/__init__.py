@@ -13,11 +13,20 @@ from ..rows import memory
 from ..rows.encode import Encoder
 from ..rows.memory import Shape
 from .blocks import BlockTable
-from .files import FileTable, is_dataset, template
+from .files import FileTable, is_dataset, stored_cells, template
 from .files import shape as file_shape
 from .local import LocalTable
 
-__all__ = ["BlockTable", "FileTable", "LocalTable", "Shape", "describe", "open_table", "template"]
+__all__ = [
+    "BlockTable",
+    "FileTable",
+    "LocalTable",
+    "Shape",
+    "describe",
+    "open_table",
+    "stored_cells",
+    "template",
+]
 
 
 def is_stored(data: Any) -> bool:

@@ -116,6 +116,11 @@ class _FileSource:
             raise SchemaError("a Parquet file or dataset cannot be read") from None
 
 
+def stored_cells(data: Any, schema: Schema) -> Iterator[FloatArray]:
+    """Blocks of cells (rows, columns) of a table in files, categories as codes: record-level, private."""
+    return _FileSource(data, schema, counted=False).blocks(8192)
+
+
 def is_dataset(data: Any) -> bool:
     """True for PyArrow datasets."""
     return isinstance(data, pa_dataset.Dataset)
