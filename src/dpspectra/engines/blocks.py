@@ -133,8 +133,8 @@ class _Shared(Iterator[NDArray[Any]]):
 
 
 def _block_rows(d: int) -> int:
-    """Enough rows that the matrix product outweighs the cost of adding it up, at most 32 MiB if d <= 4096."""
-    return max(1024, min(8192, 4 * d, (1 << 22) // d), (1 << 15) // d)
+    """Enough rows that the matrix product outweighs adding it up; at most 32 MiB while d <= 4096."""
+    return max(1024, min(4096, (1 << 22) // d))
 
 
 @cache

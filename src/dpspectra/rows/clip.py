@@ -12,13 +12,14 @@ from .special import clamp_infinities, fill
 FloatArray = NDArray[np.float64]
 
 
-def squared_norms(block: FloatArray, bits: int) -> FloatArray:
+def squared_norms(block: FloatArray, bits: int, scratch: FloatArray | None = None) -> FloatArray:
     """Sum of squares of each row of integers (n, d).
 
     Sums run over at most 2**(51 - 2 bits) columns, where a double is exact for entries up to
     2**(bits + 1); wider rows add such sums in a fixed order. So for such entries the result never depends
     on memory order, threads or the machine. The comparison with 4**bits is exact for all entries and
-    every d: a row inside the ball has only exact partial sums, and rounding is monotone.
+    every d: a row inside the ball has only exact partial sums, and rounding is monotone. ``scratch``, of at
+    least the block's size, saves an allocation.
     """
     d = block.shape[1]
     width = max(1, 1 << max(0, 51 - 2 * bits))
@@ -26,7 +27,8 @@ def squared_norms(block: FloatArray, bits: int) -> FloatArray:
     for start in range(0, d, width):
         part = block[:, start : start + width]
         if part.shape[1] < 128:  # einsum's inner loop is too short there
-            total += (part * part) @ np.ones(part.shape[1])
+            out = None if scratch is None else scratch[: len(part), : part.shape[1]]
+            total += np.multiply(part, part, out=out) @ np.ones(part.shape[1])
         else:
             total += np.einsum("ij,ij->i", part, part)
     return total
@@ -53,12 +55,13 @@ def ball(rows: FloatArray, bits: int) -> FloatArray:
     return rows
 
 
-def settle(block: FloatArray, bits: int, missing: FloatArray) -> None:
+def settle(block: FloatArray, norms: FloatArray, bits: int, missing: FloatArray) -> None:
     """Fill missing cells with ``missing`` (d,), put infinities at the radius, and clip rows, in place.
 
-    Such a cell makes its row's norm NaN or infinite, so one norm finds all rows with work to do.
+    Such a cell makes its row's entry of ``norms`` (squared, n) NaN or infinite, so one norm finds all rows
+    with work to do.
     """
-    odd = np.flatnonzero(~(squared_norms(block, bits) <= 4.0**bits))
+    odd = np.flatnonzero(~(norms <= 4.0**bits))
     rows = block[odd]
     fill(rows, missing)
     level = np.full(block.shape[1], 2.0**bits)

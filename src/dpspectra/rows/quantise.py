@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .clip import settle
+from .clip import settle, squared_norms
 
 FloatArray = NDArray[np.float64]
 
@@ -68,11 +68,23 @@ class Quantiser:
 
         A ``row_map`` is applied to clipped rows, and the ball clip once more after it.
         """
+        norms = np.empty(len(out))
+        scratch = np.empty((min(self.rows, len(out)), out.shape[1]))
+        pieces = [slice(start, start + self.rows) for start in range(0, len(out), self.rows)]
         with np.errstate(all="ignore"):  # no warning may depend on a cell
-            for start in range(0, len(data), self.rows):
-                self._piece(data[start : start + self.rows], out[start : start + self.rows], row_map)
+            for piece in pieces:
+                self._elementwise(data[piece], out[piece])
+                norms[piece] = squared_norms(out[piece], self.bits, scratch)
+            settle(out, norms, self.bits, self._missing)
+            if row_map is not None:
+                mapped = row_map(out)
+                if mapped is not out:
+                    np.copyto(out, mapped)
+                for piece in pieces:
+                    norms[piece] = squared_norms(out[piece], self.bits, scratch)
+                settle(out, norms, self.bits, self._missing)
 
-    def _piece(self, data: NDArray[Any], out: FloatArray, row_map: Map | None) -> None:
+    def _elementwise(self, data: NDArray[Any], out: FloatArray) -> None:
         n, d = out.shape
         if data.dtype != np.float64 or not data.flags.c_contiguous:
             np.copyto(out, data, casting="unsafe")
@@ -81,12 +93,6 @@ class Quantiser:
         wide = (-1, self.lanes * d)
         _to_grid(data[:whole].reshape(wide), out[:whole].reshape(wide), self._tiled)
         _to_grid(data[whole:], out[whole:], self._vectors)
-        settle(out, self.bits, self._missing)
-        if row_map is not None:
-            mapped = row_map(out)
-            if mapped is not out:
-                np.copyto(out, mapped)
-            settle(out, self.bits, self._missing)
 
 
 def _to_grid(data: FloatArray, out: FloatArray, vectors: tuple[FloatArray, ...]) -> None:
