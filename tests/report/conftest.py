@@ -22,12 +22,14 @@ def table(rows=4000, d=6):
     return hidden @ mix + 0.1 * generator.normal(size=(rows, d))
 
 
-def fit(kind=PrivatePCA, *, private=True, rows=4000, d=6, **settings):
+def fit(kind=PrivatePCA, *, private=True, rows=4000, d=6, canary=None, **settings):
     pandas = pytest.importorskip("pandas")
     names = NAMES if d == len(NAMES) else [f"pixel_{index}" for index in range(d)]
     used = {"epsilon": 4, "delta": 1e-6, "bounds": (-8, 8), "label": "people"} | settings
     model = kind(**used)
     frame = pandas.DataFrame(table(rows, d), columns=names)
+    if canary is not None:
+        frame.iloc[:, 0] = canary  # the exact column, its mean and extremes
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnrecordedRelease)
         warnings.simplefilter("ignore", PlanWarning)

@@ -106,7 +106,8 @@ def test_covariance_page_has_no_components(covariance_page):
     assert "±" in covariance_page
 
 
-def test_one_component_leaves_out_the_pairs(make):
+def test_one_component_leaves_out_the_pairs(make, monkeypatch):
+    monkeypatch.setattr("dpspectra.report.pictures.encode", lambda *_: b"")
     model = make(n_components=1, private=False)
     assert [picture.name for picture in pictures(model)] == ["scree", "correlation_heatmap"]
 

@@ -83,9 +83,19 @@ def test_shares_of_the_steps_add_up(pca):
 
 
 def test_card_shows_the_public_bounds(pca):
-    columns = summarise(pca)["card"]["columns"]
-    assert [column["name"] for column in columns][:2] == ["age", "income"]
-    assert {column["values"] for column in columns} == {"-8, 8"}
+    (line,) = summarise(pca)["card"]["columns"]
+    assert line["name"] == 'age to a<b & "c" (6 columns)' and line["values"] == "-8 to 8"
+
+
+def test_columns_that_differ_have_lines_of_their_own(make):
+    bounds = (np.array([-8.0, -8, -8, -9, -9, -8]), np.full(6, 8.0))
+    lines = summarise(make(bounds=bounds, private=False))["card"]["columns"]
+    assert [line["name"] for line in lines] == [
+        "age to height (3 columns)",
+        "weight to score (2 columns)",
+        'a<b & "c"',
+    ]
+    assert lines[1]["values"] == "-9 to 8"
 
 
 def test_add_remove_shows_only_the_noisy_number_of_rows(make):

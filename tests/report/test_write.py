@@ -6,7 +6,7 @@ import math
 from importlib import import_module
 
 import numpy as np
-import pyarrow
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
@@ -94,7 +94,7 @@ def test_json_and_parquet_hold_the_same_numbers_and_the_flag(unprivate):
     as_json, as_parquet = encoded(unprivate, "json"), encoded(unprivate, "parquet")
     for name in ("covariance_raw", "components"):
         data = json.loads(as_json[name])
-        stored = parquet.read_table(pyarrow.BufferReader(as_parquet[name]))
+        stored = parquet.read_table(pa.BufferReader(as_parquet[name]))
         assert data["private"] is False and stored.schema.metadata[b"private"] == b"false"
         assert data["columns"] == stored.column_names
         assert data["data"] == [list(row.values()) for row in stored.to_pylist()]
@@ -105,7 +105,13 @@ def test_csv_of_a_release_that_is_not_private_says_so_in_its_first_line(unprivat
     assert not encoded(pca, "csv")["covariance"].startswith(b"#")
 
 
-def test_covariance_has_no_components(covariance, tmp_path):
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Pictures are made but not rendered."""
+    monkeypatch.setattr("dpspectra.report.pictures.encode", lambda *_: b"")
+
+
+def test_covariance_has_no_components(undrawn, covariance, tmp_path):
     names = {path.name for path in write(covariance, tmp_path / "report")}
     assert "components.csv" not in names and "loadings.png" not in names
     assert {"covariance.csv", "explained_variance.csv", "report.html"} <= names
@@ -148,8 +154,16 @@ def test_overwrite_keeps_files_of_a_reports_names_where_no_report_was(quick, cov
     assert (folder / "components.csv").read_text() == "mine"
 
 
+def test_no_file_holds_a_cell(undrawn, make, tmp_path):
+    canary = 6.123456789
+    model = make(canary=canary)
+    write(model, tmp_path / "report")
+    for path in (tmp_path / "report").iterdir():
+        assert b"6.1234" not in path.read_bytes()
+
+
 @pytest.mark.parametrize("place", [("write", "render"), ("pictures", "encode"), ("write", "encode")])
-def test_a_failure_while_rendering_leaves_nothing(unprivate, tmp_path, monkeypatch, place):
+def test_a_failure_while_rendering_leaves_nothing(undrawn, unprivate, tmp_path, monkeypatch, place):
     def fail(*_, **__):
         raise RuntimeError("planted")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import groupby
 from typing import Any
 
 from ..core.privacy import Adjacency
@@ -17,12 +18,13 @@ MOST_COLUMNS = 30
 def card(estimator: Fitted) -> dict[str, Any]:
     """Facts and parameters as (name, text) pairs, the steps with their shares, and the public columns."""
     release = estimator.release_
+    groups = _columns(release)
     return {
         "facts": [
             *_promise(release),
             *_table(release),
             *_mechanism(release),
-            ("Noise sd of a covariance entry (off the diagonal)", number(estimator.noise_sd_)),
+            ("Noise sd of an entry off the diagonal, in units of the spectrum", number(estimator.noise_sd_)),
             ("Noise edge of the spectrum", number(estimator.noise_edge_)),
             *_record(release),
         ],
@@ -36,7 +38,8 @@ def card(estimator: Fitted) -> dict[str, Any]:
             }
             for step in release.steps
         ],
-        "columns": _columns(release),
+        "columns": groups[:MOST_COLUMNS],
+        "cut": len(groups) > MOST_COLUMNS,
         "of_columns": len(release.parameters.get("columns", ())),
         "parameters": [
             (key, _text(value)) for key, value in sorted(release.parameters.items()) if key not in SHAPE
@@ -99,16 +102,20 @@ def _record(release: Released) -> list[tuple[str, str]]:
 
 
 def _columns(release: Released) -> list[dict[str, str]]:
-    """The public schema: what each column may hold."""
-    return [
-        {
-            "name": str(column["name"]),
-            "kind": str(column.get("kind", "number")),
-            "values": _text(column.get("bounds") or column.get("categories")),
-            "missing": str(column.get("missing", "center")),
-        }
-        for column in release.parameters.get("columns", ())[:MOST_COLUMNS]
-    ]
+    """The public schema: what each column may hold; neighbours that are alike share a line."""
+    lines = []
+    alike = groupby(release.parameters.get("columns", ()), key=_domain)
+    for (kind, values, missing), group in alike:
+        members = [str(column["name"]) for column in group]
+        name = members[0] if len(members) == 1 else f"{members[0]} to {members[-1]} ({len(members)} columns)"
+        lines.append({"name": name, "kind": kind, "values": values, "missing": missing})
+    return lines
+
+
+def _domain(column: dict[str, Any]) -> tuple[str, str, str]:
+    bounds = column.get("bounds")
+    values = f"{bounds[0]:.6g} to {bounds[1]:.6g}" if bounds else _text(column.get("categories"))
+    return str(column.get("kind", "number")), values, str(column.get("missing", "center"))
 
 
 def _text(value: Any) -> str:

@@ -42,9 +42,10 @@ def pictures(estimator: Fitted) -> list[Picture]:
 
 
 SCREE = (
-    "Bars: variance along each released component, after denoising. Caps: interval of the exact eigenvalue."
-    " Orange band: heights that the added noise reaches by itself; a small mark (value before denoising) must"
-    " lie above it to stand out. Green: cumulative share of the released total variance."
+    "Bars: variance along each released component, after denoising. Caps: interval of the exact eigenvalue,"
+    " which is a little higher, as a released direction is a little off. Orange band: heights that the added"
+    " noise reaches by itself; a small mark (value before denoising) must lie clearly above it, and apart"
+    " from the crowd, to stand out. Green: cumulative share of the released total variance."
 )
 LOADINGS = "How far each feature moves with one standard deviation of the two components. No row is drawn."
 CIRCLE = (

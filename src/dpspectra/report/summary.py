@@ -56,8 +56,12 @@ def summarise(estimator: Fitted) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:
     """NumPy numbers and arrays as JSON values; NaN and infinities become None."""
-    if isinstance(value, np.ndarray | list | tuple):
-        return [plain(entry) for entry in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    if isinstance(value, np.ndarray):
+        listed = value.tolist()
+        # A large matrix of known numbers needs no second look at each of them.
+        return listed if value.dtype.kind == "f" and np.isfinite(value).all() else plain(listed)
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, int | np.integer):
@@ -79,7 +83,9 @@ def _spectrum(estimator: Fitted) -> list[dict[str, Any]]:
             "ratio": plain(estimator.ratio_[index]),
             "ratio_interval": _interval(estimator.ratio_intervals_[index]),
             "cumulative": plain(cumulative[index]),
-            "alignment": plain(alignment[index]) if index < len(alignment) else None,
+            "alignment": plain(alignment[index])
+            if estimator.resolved_[index] and index < len(alignment)
+            else None,
         }
         for index in range(min(len(estimator.eigenvalues_), MOST_COMPONENTS))
     ]

@@ -32,12 +32,14 @@ def _spectrum(estimator: Fitted) -> list[str]:
     ratio, interval = float(estimator.ratio_[0]), np.asarray(estimator.ratio_intervals_)[0]
     text = ""
     if np.isfinite(ratio):
-        text = f"PC1 carries {_percent(ratio)} of the released total variance"
+        share = float(np.asarray(estimator.ratio_)[np.asarray(estimator.resolved_, dtype=bool)].sum())
+        text = f"PC1, as released, carries {_percent(ratio)} of the released total variance"
+        text += f"; the {stands} that stand out carry {_percent(share)} together." if stands > 1 else "."
         if np.isfinite(interval).all():
             low, high = 100 * interval[0], _percent(interval[1])
-            text += f" ({100 * estimator.level_:.0f} % interval {low:.1f} to {high})"
-        share = float(np.asarray(estimator.ratio_)[np.asarray(estimator.resolved_, dtype=bool)].sum())
-        text += f"; the {stands} that stand out carry {_percent(share)} together. " if stands > 1 else ". "
+            text += f" The exact first component carries {low:.1f} to {high}"
+            text += f" ({100 * estimator.level_:.0f} % interval)."
+        text += " "
     rest = d - stands
     if rest:
         text += (
@@ -51,21 +53,26 @@ def _spectrum(estimator: Fitted) -> list[str]:
 
 
 def _directions(estimator: Fitted) -> list[str]:
-    alignment = np.asarray(getattr(estimator, "alignment_", []), dtype=np.float64)
-    if not alignment.size or not np.isfinite(alignment[0]) or not estimator.resolved_[0]:
+    alignment = np.asarray(getattr(estimator, "alignment_", ()), dtype=np.float64)
+    if not alignment.size or not estimator.n_resolved_:
         return []
-    return [
+    text = (
         "Alignment says how close a released direction is to the exact one: the expected squared cosine of"
-        f" the angle between them, 1 for the same direction and 0 for a right angle. For PC1 it is"
-        f" {alignment[0]:.3f}. Signs are fixed by a rule from the component alone and carry no meaning."
-    ]
+        " the angle between them, 1 for the same direction and 0 for a right angle."
+    )
+    if estimator.resolved_[0] and np.isfinite(alignment[0]):
+        text += f" For PC1 it is {alignment[0]:.3f}."
+    return [text + " Signs are fixed by a rule from the component alone and carry no meaning."]
 
 
 def _intervals(estimator: Fitted) -> str:
     return (
         f"Intervals aim to hold the exact value of this table in {100 * estimator.level_:.0f} % of releases."
-        " They measure the noise added for privacy, not how far this table is from the population that it was"
-        " drawn from. The bars and matrices are after denoising; the values before it are in the files."
+        " They measure the noise added for privacy, not how far this table is from the population that it"
+        " was drawn from. The variance along a released direction is a little lower than the exact eigenvalue"
+        " that the interval is about, as the direction is a little off. A component with a near neighbour"
+        " gets no interval even where it stands out. Bars and matrices are after denoising; the values before"
+        " it are in the files."
     )
 
 
