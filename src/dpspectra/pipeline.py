@@ -60,6 +60,7 @@ def prepare(
     names, columns, rows = describe(data, None if read is None else read.reading)
     if rows == 0 and request.adjacency is Adjacency.REPLACE_ONE:
         raise SchemaError("the table has no rows")
+    check_memory(columns)  # before as many names are made
     if read is None:
         read = Schema.from_bounds(bounds, columns if names is None else names)
     elif names is None and columns != len(read.columns):
@@ -102,9 +103,7 @@ def run_sums(
     return _release(_Summed(sums, source, request, bits), source, request, ledger, label)
 
 
-def _release(
-    table: Table, source: Source, request: Request, ledger: Ledger | None, label: str
-) -> Released:
+def _release(table: Table, source: Source, request: Request, ledger: Ledger | None, label: str) -> Released:
     mechanism = choose(request)
     for text in plan_warnings(table.facts, request, source.encoder):
         warnings.warn(text, PlanWarning, stacklevel=4)
@@ -117,9 +116,7 @@ def _release(
         "encoding": encoding_of(source.schema, request),
         "names_in": None if source.names is None else list(source.names),
     }
-    return release(
-        table, mechanism, ledger=ledger, label=label, parameters=request.parameters() | used
-    )
+    return release(table, mechanism, ledger=ledger, label=label, parameters=request.parameters() | used)
 
 
 _warned: set[str] = set()

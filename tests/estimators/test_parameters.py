@@ -5,6 +5,7 @@ import pytest
 
 from dpspectra import Ledger, PrivateCovariance, PrivatePCA
 from dpspectra.core.errors import DpspectraError, InfeasiblePlan, ParameterError, SchemaError
+from dpspectra.core.schema import Column, Schema
 
 
 class Unreadable(np.ndarray):
@@ -24,7 +25,7 @@ def refused(tmp_path, match, error=ValueError, **settings):
     with pytest.raises(error, match=match) as caught:
         PrivatePCA(ledger=ledger, **arguments).fit(table)
     assert isinstance(caught.value, DpspectraError)
-    assert ledger.entries() == []
+    assert ledger.entries() == ()
 
 
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), "one", True])
@@ -82,11 +83,13 @@ def test_a_public_centre_of_wrong_length(tmp_path):
 
 
 def test_declared_columns_must_match(tmp_path):
-    refused(tmp_path, "3 columns|columns", error=SchemaError, bounds=([0, 0], [1, 1]))
+    refused(tmp_path, "one entry per column", bounds=([0, 0], [1, 1]))
+    schema = Schema((Column("a", bounds=(0, 1)), Column("b", bounds=(0, 1))))
+    refused(tmp_path, "3 columns", error=SchemaError, bounds=None, schema=schema)
 
 
 def test_memory_is_refused_before_reading(tmp_path):
-    with pytest.raises(InfeasiblePlan, match="GiB|GB"):
+    with pytest.raises(InfeasiblePlan, match=r"8 d\^2|GiB|GB"):
         PrivateCovariance(1, delta=1e-6, bounds=(0, 1)).fit(np.broadcast_to(np.zeros(1), (2, 400_000)))
 
 

@@ -115,9 +115,7 @@ class Request:
 def _center(value: Any) -> str | tuple[float, ...]:
     if isinstance(value, str):
         if value not in CENTERS:
-            raise ParameterError(
-                f"center must be one of {', '.join(map(repr, CENTERS))} or a public vector"
-            )
+            raise ParameterError(f"center must be one of {', '.join(map(repr, CENTERS))} or a public vector")
         return value
     try:
         vector = tuple(float(entry) for entry in value)

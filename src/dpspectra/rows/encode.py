@@ -247,15 +247,15 @@ def _origin(origin: Any, middle: FloatArray, schema: Schema) -> FloatArray:
     try:
         vector = np.array(origin, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError("a public centre must be a vector of numbers") from None
+        raise ParameterError("center: a public vector must hold numbers") from None
     if vector.shape != middle.shape:
         raise ParameterError(
-            "a public centre needs one entry per encoded feature"
+            "center: a public vector needs one entry per encoded feature"
             if len(middle) != len(schema.columns)
-            else "a public centre needs one entry per column"
+            else "center: a public vector needs one entry per column"
         )
     if not np.all(np.isfinite(vector)):
-        raise ParameterError("a public centre must be finite")
+        raise ParameterError("center: a public vector must be finite")
     return vector + 0.0
 
 
