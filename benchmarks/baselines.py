@@ -35,7 +35,7 @@ def analytic_mu(epsilon: float, delta: float) -> float:
 
 def clip(rows: FloatArray, radius: float) -> FloatArray:
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows * np.minimum(1.0, radius / np.maximum(norms, radius * 1e-300))
+    return np.asarray(rows * np.minimum(1.0, radius / np.maximum(norms, radius * 1e-300)))
 
 
 def centred(

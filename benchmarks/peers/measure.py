@@ -104,7 +104,9 @@ def times(library: str, runs: int, limit: float, *, quick: bool) -> Iterator[dic
             }
 
 
-def accuracies(library: str, tables: list[data.Bench], runs: int, limit: float) -> Iterator[dict[str, Any]]:
+def accuracies(
+    library: str, tables: list[data.Bench], counts: list[int], runs: int, limit: float
+) -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         for table in tables:
             path = Path(folder) / "rows.npy"
@@ -113,7 +115,7 @@ def accuracies(library: str, tables: list[data.Bench], runs: int, limit: float) 
                 sigma, (middle, norm) = exact(table, center), table.start(center)
                 # Where no bounds hold, |x_j| <= B is the bound that a row norm of B gives.
                 low, high = table.bounds or (np.full(table.shape[1], -norm), np.full(table.shape[1], norm))
-                for k in (1, 3, 5):
+                for k in counts:
                     task = {
                         "rows": str(path),
                         "center": center,
@@ -147,6 +149,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=data.FOLDER)
     parser.add_argument("--runs", type=int, default=10, help="fits for captured variance")
     parser.add_argument("--limit", type=float, default=20.0, help="seconds for one fit")
+    parser.add_argument("--components", type=int, nargs="*", default=[3])
     parser.add_argument("--part", choices=("times", "accuracy", "both"), default="both")
     settings = parser.parse_args()
     runs = 2 if settings.quick else settings.runs
@@ -160,7 +163,7 @@ def main() -> None:
             for record in times(library, min(runs, 3), settings.limit, quick=settings.quick):
                 emit(record)
         if settings.part != "times":
-            for record in accuracies(library, tables, runs, settings.limit):
+            for record in accuracies(library, tables, settings.components, runs, settings.limit):
                 emit(record)
 
 
