@@ -33,10 +33,15 @@ def _run(estimator, expected):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: f"{type(e).__name__}-{e.center}")
 def test_checks_without_noise(estimator):
+    # Under add/remove a table may be empty and nobody may know: it is not refused.
+    private_rows = estimator.adjacency == "add-remove"
     with exact_noise():
-        _run(estimator, set())
+        _run(estimator, {"check_estimators_empty_data_messages"} if private_rows else set())
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS[:2], ids=lambda e: type(e).__name__)
-def test_checks_with_real_noise(estimator):
-    _run(estimator, {"check_fit_idempotent"})
+@pytest.mark.parametrize(
+    ("estimator", "expected"), [(ESTIMATORS[0], set()), (ESTIMATORS[1], {"check_fit_idempotent"})]
+)
+def test_checks_with_real_noise(estimator, expected):
+    """Two fits differ, which is the point; the check compares scores, which a covariance does not have."""
+    _run(estimator, expected)

@@ -59,21 +59,27 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
         )
         return self._show(released)
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Add a batch of rows to exact sums held in memory; nothing is released until ``finalize``.
+    @property
+    def partial_fit(self) -> Callable[..., Self]:
+        """``partial_fit(X, y=None)``: add a batch of rows to exact sums held in memory.
 
-        Open to centres that need one pass ("joint", "public", "none", a vector). Parameters as ``fit``.
-        The number of rows in all must not pass ``rows_max`` (2^22 if it is None).
+        Nothing is released until ``finalize``. Open to centres that need one pass ("joint", "public",
+        "none", a vector); with others the attribute does not exist, and the error says why. X is as in
+        ``fit``. The rows in all must not pass ``rows_max`` (2^22 if it is None).
         """
-        request, fresh = self._request(), not hasattr(self, "_sums")
-        if request.layout == "private":
-            raise ParameterError(
+        if self._request().layout == "private":
+            raise _TwoPasses(
                 'center="private" reads the rows twice, so a batch cannot be forgotten: with partial_fit use '
                 'center="joint", "public", "none" or a public vector; or fit the whole table'
             )
+        return self._add_batch
+
+    def _add_batch(self, X: Any, y: Any = None) -> Self:
+        request, fresh = self._request(), not hasattr(self, "_sums")
         source, data = self._open(X, request, reset=fresh)
         if fresh:
-            self._sums = _Sums(source, request, source.encoder.bits_for(request.rows_max or STREAM_CAPACITY))
+            capacity = request.rows_max or STREAM_CAPACITY
+            self._sums = _Sums(source, request, source.encoder.bits_for(capacity))
         self._sums.add(data)
         return self
 
@@ -182,6 +188,10 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True  # cells of object arrays that are no numbers are missing
         tags.non_deterministic = not current().silent
         return tags
+
+
+class _TwoPasses(ParameterError, AttributeError):
+    """A method that this setting does not have: scikit-learn looks for it with ``hasattr``."""
 
 
 class _Sums:
