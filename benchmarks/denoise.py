@@ -14,6 +14,7 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def table_spectrum(d: int, n: int, buckets: int, seed: int) -> Vector:
         wanted = own.choice(radii, len(block), p=shares / shares.sum())
         block *= (wanted / np.linalg.norm(block, axis=1))[:, None]
         second += block.T @ block
-    return np.linalg.eigvalsh(second / n)[::-1]
+    return np.asarray(np.linalg.eigvalsh(second / n)[::-1], dtype=np.float64)
 
 
 def other_spectra(d: int) -> dict[str, Vector]:
@@ -125,7 +126,8 @@ def run_others(d: int, seeds: int) -> Iterator[dict[str, Any]]:
         for edge in EDGES:
             tau = edge / (2 * np.sqrt(d))
             case = 1000 + hash_free(name) + EDGES.index(edge)
-            found = compare(exact, tau, seeds, case)
+            # Where the noise passes the signal single errors scatter: more seeds there.
+            found = compare(exact, tau, seeds * (4 if edge >= 1 else 1), case)
             ratio = found["denoised"] / float(np.hypot(found["oracle"], np.sqrt(2) * tau))
             yield {"study": "spectra", "d": d, "spectrum": name, "edge": edge, **found, "ratio": ratio}
 
@@ -151,16 +153,19 @@ def main() -> None:
     for row in run_tables(table_seeds, 10**7 if quick else 10**9):
         rows.append(row)
         print(
-            f"| {row['d']}, {row['n']}, {row['buckets']}, {row['rho']} | {row['psd']:.3g} | {row['denoised']:.3g} "
-            f"| {row['oracle']:.3g} | {row['ratio']:.3f} | {row['milliseconds']:.0f} |",
+            f"| {row['d']}, {row['n']}, {row['buckets']}, {row['rho']} | {row['psd']:.3g} "
+            f"| {row['denoised']:.3g} | {row['oracle']:.3g} | {row['ratio']:.3f} "
+            f"| {row['milliseconds']:.0f} |",
             flush=True,
         )
     ratios = [row["ratio"] for row in rows]
     print(f"\nmean {np.mean(ratios):.4f} (to reach 1.02), max {np.max(ratios):.4f} (1.05)\n")
 
-    seeds = {20: 15, 50: 4, 200: 1} if quick else {20: 60, 50: 20, 200: 4, 800: 1}
+    seeds = {20: 8, 50: 3, 200: 1} if quick else {20: 20, 50: 6, 200: 3, 800: 1}
     print("Other spectra, error over sqrt(oracle^2 + 2 tau^2)\n")
-    print("| d | seeds | mean (to reach) | max (to reach) | worst |\n|---|---|---|---|---|")
+    print(
+        "| d | seeds (times 4 at edge >= 1) | mean (to reach) | max (to reach) | worst |\n|---|---|---|---|---|"
+    )
     for d, count in seeds.items():
         found = list(run_others(d, count))
         rows += found
@@ -173,8 +178,7 @@ def main() -> None:
             flush=True,
         )
     if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
+        Path(options.json).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     else:
         print()
         for row in rows:

@@ -51,15 +51,16 @@ def errors(exact: np.ndarray, tau: float, seeds: range, case: int = 0) -> tuple[
 
 
 @pytest.mark.parametrize(
-    ("d", "seeds", "mean", "most"), [(20, 12, 1.06, 1.20), (50, 3, 1.03, 1.10), (200, 1, 1.02, 1.08)]
+    ("d", "seeds", "mean", "most"), [(20, 8, 1.06, 1.20), (50, 3, 1.03, 1.10), (200, 3, 1.02, 1.08)]
 )
 def test_near_the_oracle_on_many_spectra(d: int, seeds: int, mean: float, most: float) -> None:
-    """Error over sqrt(oracle^2 + 2 tau^2), 42 cases each; fixed seeds, full study in benchmarks/."""
+    """Error over sqrt(oracle^2 + 2 tau^2), 42 cases each; fixed seeds, four times
+    as many where the noise passes the signal and single errors scatter; full study in benchmarks/."""
     ratios = []
     for exact in spectra(d).values():
         for edge in EDGES:
             tau = edge / (2 * np.sqrt(d))
-            ours, oracle = errors(exact, tau, range(seeds), len(ratios))
+            ours, oracle = errors(exact, tau, range(seeds * (4 if edge >= 1 else 1)), len(ratios))
             ratios.append(np.sqrt(ours / (oracle + 2 * tau**2)))
     assert np.mean(ratios) <= mean
     assert np.max(ratios) <= most

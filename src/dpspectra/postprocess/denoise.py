@@ -36,6 +36,11 @@ formulas of the mixture become exact."""
 STEP = 0.7
 """Share of the way that the simulation moves the spectrum towards the released one: less fits too little
 of the signal, more (or more rounds) too much of the noise."""
+SPIKE = 1.03
+"""Candidate B takes an eigenvalue for a spike this far past the edge: noise alone often reaches 1.02."""
+MARGIN = 12.0
+"""Handicap of candidate A in squared noise sds, about one sd of the estimated difference of risks. It is
+nothing beside the oracle's error of a rich spectrum and much beside that of a flat one."""
 EDGE_SLOPE = 5.0
 """Cap on the slope of candidate B, which is infinite at the noise edge."""
 NEGLIGIBLE = 1e-14
@@ -117,7 +122,7 @@ def shrink(eigenvalues: Vector, noise_sd: float) -> Vector:
 
 
 def _mix(w: Vector) -> Vector:
-    """The mixture of candidates A and B with the least Stein risk, which is quadratic in the weight."""
+    """The mixture of candidates A and B with the least Stein risk (quadratic in the weight)."""
     general, slope_a = _general(w)
     spiked, slope_b = _spiked(w)
     apart = float(np.sum((general - spiked) ** 2))
@@ -126,7 +131,7 @@ def _mix(w: Vector) -> Vector:
     couple_a, couple_b = _coupling(w, general, spiked)
     risk_a = np.sum((general - w) ** 2) + 4 * (slope_a + couple_a)
     risk_b = np.sum((spiked - w) ** 2) + 4 * (slope_b + couple_b)
-    weight = float(np.clip(0.5 - (risk_a - risk_b) / (2 * apart), 0.0, 1.0))
+    weight = float(np.clip(0.5 - (risk_a + MARGIN - risk_b) / (2 * apart), 0.0, 1.0))
     return weight * general + (1 - weight) * spiked
 
 
@@ -156,7 +161,7 @@ def _spiked(w: Vector) -> tuple[Vector, float]:
     bulk = max(float(np.median(w)), 0.0)
     seen: set[int] = set()
     while True:
-        count = int(np.count_nonzero(w > bulk + radius))
+        count = int(np.count_nonzero(w > bulk + SPIKE * radius))
         height = w[:count] - bulk
         root = np.sqrt(np.maximum(height**2 - radius**2, 0.0))
         pushed = 2 * d * float(np.sum(1 / (height + root)))  # what the spikes push the bulk down by
