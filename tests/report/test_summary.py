@@ -116,3 +116,9 @@ def test_nothing_stands_out_when_there_is_nothing(make):
     summary = summarise(make(rows=50, epsilon=0.05, private=False))
     assert summary["n_resolved"] == 0
     assert summary["meaning"][0].startswith("No eigenvalue rises above")
+
+
+def test_the_joint_release_says_why_it_has_no_intervals(make):
+    model = make(center="joint", private=False)
+    assert not np.isfinite(model.eigenvalue_intervals_).any()
+    assert "not alike in all directions" in summarise(model)["meaning"][-1]

@@ -54,7 +54,7 @@ def _spectrum(estimator: Fitted) -> list[str]:
 
 def _directions(estimator: Fitted) -> list[str]:
     alignment = np.asarray(getattr(estimator, "alignment_", ()), dtype=np.float64)
-    if not alignment.size or not estimator.n_resolved_:
+    if not np.isfinite(alignment).any() or not estimator.n_resolved_:
         return []
     text = (
         "Alignment says how close a released direction is to the exact one: the expected squared cosine of"
@@ -66,6 +66,13 @@ def _directions(estimator: Fitted) -> list[str]:
 
 
 def _intervals(estimator: Fitted) -> str:
+    if not np.isfinite(estimator.eigenvalue_intervals_).any():
+        joint = estimator.release_.has("augmented")
+        reason = ", as mean and covariance share one noisy matrix whose noise is not alike in all directions"
+        return (
+            f"No eigenvalue has an interval here{reason if joint else ''}. Bars and matrices are after"
+            " denoising; the values before it are in the files."
+        )
     return (
         f"Intervals aim to hold the exact value of this table in {100 * estimator.level_:.0f} % of releases."
         " They measure the noise added for privacy, not how far this table is from the population that it"
