@@ -10,7 +10,6 @@ import logging
 import warnings
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -83,7 +82,6 @@ def loss(left: IntArray, right: IntArray, sigma: FloatArray) -> Fraction:
     )
 
 
-@lru_cache(maxsize=1)  # two checks in a row ask for the same
 def losses(
     subject: Subject, mechanism: Mechanism, adjacency: Adjacency
 ) -> dict[str, tuple[Fraction, list[Fraction]]]:
