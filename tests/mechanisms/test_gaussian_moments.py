@@ -244,3 +244,12 @@ def test_the_ledger_row_is_the_sum_of_the_steps(tmp_path) -> None:
             )
         spent = ledger.spent("table")
         assert (spent.epsilon, spent.delta) == (1, Fraction(1, 10**6))
+
+
+def test_sums_that_would_wrap_are_refused() -> None:
+    """Below 20 bits the grid leaves no room for the power of two that a large budget's slack asks for."""
+    grid = Grid(14, 1.0, (0.0,) * 3, (1.0,) * 3)
+    facts = Facts(2**34, ("a", "b", "c"), grid, Adjacency.REPLACE_ONE)
+    with pytest.raises(InfeasiblePlan, match="64-bit sums"):
+        GaussianMoments(Budget.of(mu=8), "fixed").calibrate(facts)
+    GaussianMoments(Budget.of(mu="0.2"), "fixed").calibrate(facts)

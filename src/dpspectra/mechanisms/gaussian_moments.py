@@ -65,7 +65,7 @@ class GaussianMoments:
         drafts = self._drafts(facts)
         calibration, floor = self._calibration(drafts)
         spare = 1 - sum((draft.share for draft in drafts if draft.share is not None), Fraction(0))
-        return tuple(draft.plan(calibration.mu_squared, spare, floor) for draft in drafts)
+        return tuple(draft.plan(calibration.mu_squared, spare, floor, facts) for draft in drafts)
 
     def slack(self, facts: Facts) -> float:
         return self._calibration(self._drafts(facts))[0].slack
@@ -143,7 +143,7 @@ class _Draft:
     lemma: str
     symmetric: bool = False
 
-    def plan(self, mu_squared: Fraction, spare: Fraction, sigma_floor: float) -> StepPlan:
+    def plan(self, mu_squared: Fraction, spare: Fraction, sigma_floor: float, facts: Facts) -> StepPlan:
         share = spare if self.share is None else self.share
         mean_square = self.sensitivity_squared / (mu_squared * share)
         smallest = sqrt_up(mean_square / 2 if self.symmetric else mean_square)
@@ -155,6 +155,13 @@ class _Draft:
         if self.symmetric:
             off = float_up(sqrt_up(mean_square * 4**shift / 2))
             sigma, spent = (diagonal, off), sensitivity / min(Fraction(diagonal) ** 2, 2 * Fraction(off) ** 2)
+        # A row's entry is at most the sensitivity; past 2^63 sums would wrap: private still, but useless.
+        rows = facts.rows or 1 << (62 - 2 * facts.grid.bits)
+        if sensitivity * rows**2 >= 2**126:
+            raise InfeasiblePlan(
+                "so many rows at so large a budget do not fit 64-bit sums: ask for a smaller budget, or "
+                "declare fewer rows (rows, rows_max)"
+            )
         if max(sigma) > SIGMA_MAX:
             raise InfeasiblePlan(
                 "the budget is too small: the noise does not fit 64-bit integers; "
@@ -183,10 +190,10 @@ def _vector(sums: MomentSums, facts: Facts) -> IntArray:
     """The sum of rows; under add/remove led by r times the count (z = (r, k))."""
     if facts.adjacency is Adjacency.REPLACE_ONE:
         return sums.total
-    return np.concatenate([[np.int64(facts.grid.levels) * np.int64(sums.count)], sums.total])
+    return np.concatenate([np.array([sums.count], dtype=np.int64) * facts.grid.levels, sums.total])
 
 
 def _augmented(sums: MomentSums, c: int) -> IntArray:
     """The packed sum of z z' with z = (c, k)."""
     corner = np.array([sums.count], dtype=np.int64) * np.int64(c * c)
-    return np.concatenate([corner, np.int64(c) * sums.total, pack(_gram(sums))])
+    return np.concatenate([corner, sums.total * c, pack(_gram(sums))])
