@@ -130,9 +130,9 @@ def test_an_edited_ledger_is_refused_before_the_table_is_opened(cli, survey, fif
     assert done.code == 4
 
 
-def test_c36_too_many_columns_for_the_memory(cli, survey, fifo) -> None:
-    text = ["[table]", "rows = 1000"]
-    text += [f"[columns.x{j}]\nbounds = [0, 1]" for j in range(40_000)]
+def test_c36_too_many_columns_for_the_memory(cli, survey, fifo, monkeypatch) -> None:
+    monkeypatch.setattr("dpspectra.planning.resources.physical_memory", lambda: 2**28)
+    text = ["[table]", "rows = 1000", *(f"[columns.x{j}]\nbounds = [0, 1]" for j in range(2500))]
     survey.schema.write_text("\n".join(text))
     refused(cli, survey, "pca", fifo, *BUDGET, "--schema", survey.schema, code=5, says="memory")
 
@@ -149,6 +149,9 @@ def test_dry_run_opens_no_table_and_spends_nothing(cli, survey, fifo) -> None:
     assert "400" in done.stdout
     assert Ledger(survey.ledger).entries() == ()
     assert cli(*known, "--components", "9").code == 2
+    assert cli(*known, "--epsilon", "4").code == 4
+    assert cli(*known, "--format", "xls").code == 2
+    assert cli(*known, "--out", survey.schema).code == 2
     survey.schema.write_text(survey.schema.read_text().replace("rows = 400", ""))
     assert cli(*known).code == 2
     assert cli(*known, "--rows", "800").code == 0

@@ -46,6 +46,7 @@ def test_pca_writes_a_report_and_says_what_it_promises(cli, survey) -> None:
     assert not released.recorded
 
 
+@pytest.mark.usefixtures("plain")
 def test_cov_writes_no_components(cli, survey) -> None:
     done = cli("cov", survey.table, "--schema", survey.schema, "--rho", "0.5", "--out", survey.out)
     assert done.code == 0
@@ -184,7 +185,9 @@ def test_parquet_in_one_file_and_in_a_folder_gives_the_same_columns(cli, survey)
 
 
 @pytest.mark.parametrize("command", ["pca", "cov"])
-def test_report_from_the_release_equals_the_report_of_the_run(cli, survey, command: str) -> None:
+def test_report_from_the_release_equals_the_report_of_the_run(cli, survey, request, command: str) -> None:
+    if command == "cov":
+        request.getfixturevalue("plain")
     extra = ("--components", "2") if command == "pca" else ()
     done = cli(command, survey.table, "--schema", survey.schema, *BUDGET, *extra, "--out", survey.out)
     assert done.code == 0, done.stderr

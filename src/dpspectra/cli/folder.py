@@ -8,13 +8,15 @@ from pathlib import Path
 from ..core.errors import ParameterError
 
 
-def check_output(folder: Path, overwrite: bool, file_format: str) -> None:
+def check_output(folder: Path | None, overwrite: bool, file_format: str) -> None:
     """Refuse an unknown format, a folder that holds something else, and one that cannot be written to."""
     from ..report.tables import FORMATS
     from ..report.write import check_folder
 
     if file_format not in FORMATS:
         raise ParameterError(f"--format must be one of {', '.join(FORMATS)}")
+    if folder is None:
+        return
     try:
         check_folder(folder, overwrite=overwrite)
     except ParameterError as error:

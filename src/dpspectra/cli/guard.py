@@ -45,6 +45,10 @@ class Code(IntEnum):
     INTERRUPTED = 130
 
 
+class Unwritten(DpspectraError):
+    """The budget is spent, the release is made, and its files cannot be written."""
+
+
 class PublicNote(str):
     """What a command adds to an error in flight with ``add_note``; notes of others could hold a cell."""
 
@@ -100,8 +104,7 @@ def _code(error: DpspectraError) -> Code:
 def _unexpected(error: Exception) -> Code:
     """Tell the type of an error that nobody raised on purpose; its text could quote a cell."""
     if isinstance(error, OSError) and error.errno is not None:
-        where = f": {error.filename}" if isinstance(error.filename, str) else ""
-        fail(f"{os.strerror(error.errno)}{where}")
+        fail(system_text(error))
         return Code.INPUT
     fail(
         f"internal error: {type(error).__name__}. Its text is hidden, since it could hold a cell; "
@@ -111,6 +114,27 @@ def _unexpected(error: Exception) -> Code:
         note("the traceback below may hold cells of the table: do not publish it")
         traceback.print_exception(error)
     return Code.INTERNAL
+
+
+def system_text(error: OSError) -> str:
+    """What the operating system says, with the name of the file; nothing of its content."""
+    where = f": {error.filename}" if isinstance(error.filename, str) else ""
+    return f"{os.strerror(error.errno or 0)}{where}"
+
+
+@contextmanager
+def after_release(advice: Callable[[], str]) -> Iterator[None]:
+    """Around what follows a release: an error must not look like a refusal, whose codes say "not spent"."""
+    try:
+        yield
+    except BaseException as error:
+        told = error
+        if isinstance(error, OSError) and error.errno is not None:
+            told = Unwritten(system_text(error))
+        elif isinstance(error, DpspectraError):
+            told = Unwritten(str(error))
+        told.add_note(PublicNote(advice()))
+        raise told from None
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import DpspectraError, ParameterError, StabilityTestFailed
 from .folder import check_output
-from .guard import PublicNote
+from .guard import PublicNote, after_release
 from .ledger import require
 from .plan import show
 from .settings import CovSettings, PcaSettings
@@ -37,21 +37,18 @@ def run(settings: CovSettings | PcaSettings, kind: type[Any], **own: Any) -> tup
 
     schema = public_schema(settings)
     estimator = kind(**model_arguments(settings, settings, schema), **own)
-    if settings.dry_run:
-        made = plan(estimator, schema=schema, n=settings.rows)
-        estimator._check(made.facts.d)
-        show(made, as_json=settings.format == "json")
-        return None
-    made = plan(estimator, schema=schema, n=schema.rows or schema.rows_max or ANY_ROWS)
+    known = settings.rows if settings.dry_run else schema.rows or schema.rows_max or ANY_ROWS
+    made = plan(estimator, schema=schema, n=known)
     estimator._check(made.facts.d)
-    table = source(settings, schema)
-    if settings.out is None:
-        raise ParameterError(
-            "--out is missing: name the folder of the report (or --dry-run for the plan alone)"
-        )
+    if settings.out is None and not settings.dry_run:
+        raise ParameterError("--out is missing: name the folder of the report (or --dry-run for the plan)")
     check_output(settings.out, settings.overwrite, settings.format)
     label = settings.label or schema.label
     ledger = _open(settings.ledger, label, made)
+    if settings.out is None or settings.dry_run:
+        show(made, as_json=settings.format == "json")
+        return None
+    table = source(settings, schema)
     estimator.set_params(ledger=ledger, label=label)
     total = None if schema.rows is None else schema.rows * made.resources.passes
     try:
@@ -61,7 +58,8 @@ def run(settings: CovSettings | PcaSettings, kind: type[Any], **own: Any) -> tup
         error.add_note(PublicNote(_spend(ledger, label, error)))
         raise
     keep_view(estimator)
-    finish(estimator, settings.out, overwrite=settings.overwrite, file_format=settings.format)
+    with after_release(lambda: _rescue(estimator.release_)):
+        finish(estimator, settings.out, overwrite=settings.overwrite, file_format=settings.format)
     return estimator, table
 
 
@@ -69,11 +67,7 @@ def finish(model: Any, out: Path, *, overwrite: bool, file_format: str) -> None:
     """Write the report; files to stdout (with ``json`` the whole summary), what it says to stderr."""
     from ..report import summarise, write
 
-    try:
-        paths = write(model, out, overwrite=overwrite, format=file_format)
-    except BaseException as error:
-        error.add_note(PublicNote(_rescue(model.release_)))
-        raise
+    paths = write(model, out, overwrite=overwrite, format=file_format)
     summary = summarise(model)
     if file_format == "json":
         result_json(summary | {"files": [str(path) for path in paths]})

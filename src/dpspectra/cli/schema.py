@@ -49,7 +49,7 @@ def init(settings: InitSettings) -> None:
     if settings.out is not None:
         if settings.out.exists() and not settings.overwrite:
             raise ParameterError("--out names a file that is there already (--overwrite)")
-        check_writable(settings.out)
+        check_writable(settings.out.parent)
     _check_header(describe(settings.table, rules).names or (), settings.header)
     text = template(settings.table, rules)
     if settings.out is None:

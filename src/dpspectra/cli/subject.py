@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import ParameterError, SchemaError
+from ..core.errors import ParameterError
 from .settings import BudgetSettings, ModelSettings, ReadingSettings, TableSettings
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def column_names(text: str) -> list[str]:
 
 
 def source(settings: TableSettings, schema: Schema) -> Any:
-    """What ``fit`` takes: the path of the table, or the cells of a bundled one. Opens no file."""
+    """What ``fit`` takes: the path of a table that is there, or the cells of a bundled one. Opens no file."""
     if settings.example is not None:
         from .. import datasets
 
@@ -76,8 +75,9 @@ def source(settings: TableSettings, schema: Schema) -> Any:
         return dataset.data[:, [dataset.schema.names.index(name) for name in schema.names]]
     if settings.table is None:
         raise ParameterError("TABLE is missing: name a CSV or Parquet file, or --example NAME")
-    if not Path(settings.table).exists():
-        raise SchemaError(f"table {str(settings.table)!r} is not there")
+    from ..engines.files import find_files
+
+    find_files(settings.table)
     return settings.table
 
 
