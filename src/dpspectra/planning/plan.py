@@ -132,12 +132,17 @@ class Plan:
 
         def reached(rows: int) -> bool:
             facts = regrid(self.facts, rows, self.encoder)
-            steps = choose(self.request).calibrate(facts)
+            try:
+                steps = choose(self.request).calibrate(facts)
+            except InfeasiblePlan:  # more rows than 64-bit sums hold
+                return False
             return law(steps, facts, rows, self.request.ddof).turning <= goal
 
-        if not reached(_MOST_ROWS):
-            raise InfeasiblePlan("no number of rows reaches this goal: ask for less, or for a larger budget")
-        low, high = self.request.ddof, _MOST_ROWS
+        low, high = self.request.ddof, self.request.ddof + 1
+        while not reached(high):
+            low, high = high, 2 * high
+            if high > _MOST_ROWS:
+                raise InfeasiblePlan("no number of rows reaches this goal: ask for less, or a larger budget")
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if reached(middle) else (middle, high)
