@@ -16,6 +16,7 @@ from dpspectra.planning.choose import choose
 from dpspectra.planning.resources import check_memory
 from dpspectra.planning.warn import plan_warnings
 from dpspectra.postprocess.decode import decode
+from dpspectra.postprocess.uncertainty import detection_edge
 from dpspectra.release import release
 from dpspectra.rows.encode import Encoder
 from dpspectra.testing.sources import exact_noise, seeded_noise
@@ -151,9 +152,10 @@ def test_a_component_at_the_aligned_share_has_cosine_nine_tenths() -> None:
     with seeded_noise(4):
         found = [decode(release(table, choose(planned.request))).covariance for _ in range(100)]
     assert np.mean([np.linalg.eigh(c)[1][0, -1] ** 2 for c in found]) == pytest.approx(0.9, abs=0.02)
-    # The component at the resolved share stands out by a twentieth of the edge, in expectation.
+    # The component at the resolved share just passes the detection edge, in expectation.
     w = planned.resolved_share * 0.2
-    assert w + d * planned.noise_sd**2 / w == pytest.approx(1.05 * planned.noise_edge, rel=1e-3)
+    needed = detection_edge(planned.noise_sd, d)
+    assert w + d * planned.noise_sd**2 / w == pytest.approx(needed, rel=1e-3)
 
 
 # -------------------------------------------------------------------------------------------- goals

@@ -134,3 +134,16 @@ def test_level_is_checked() -> None:
     for bad in (0.0, 1.0, 90.0, np.nan):
         with pytest.raises(ParameterError, match="level"):
             spectrum(np.eye(2), 1.0, level=bad)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 10, 30])
+def test_pure_noise_rarely_stands_out(d: int) -> None:
+    """At most 1 % of releases of pure noise show a component (fixed seed; 4 sds of Monte Carlo allowed)."""
+    generator = np.random.default_rng(d)
+    runs = 2000
+    found = 0
+    for _ in range(runs):
+        noise = generator.normal(size=(d, d))
+        found += bool(spectrum((noise + noise.T) / np.sqrt(2), 1.0, denoise=False).alignment.any())
+    assert found / runs <= 0.01 + 4 * np.sqrt(0.01 / runs)

@@ -19,12 +19,9 @@ from ..core.facts import Facts
 from ..core.privacy import Adjacency
 from ..core.released import StepPlan
 from ..postprocess.decode import augmentation
+from ..postprocess.uncertainty import detection_edge
 
 FloatArray = NDArray[np.float64]
-
-RESOLVED = 1.37
-"""A component counts as resolved when its released eigenvalue l + d tau^2/l passes 1.05 times the edge,
-which for l = x tau sqrt(d) reads x + 1/x >= 2.1."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +55,12 @@ class Law:
 
     @property
     def resolved(self) -> float:
-        """Smallest eigenvalue above an empty bulk that is expected to stand out of the noise."""
-        return RESOLVED * self.turning * math.sqrt(self.d)
+        """Smallest eigenvalue above an empty bulk that is expected to stand out of the noise.
+
+        Noise lifts l to l + d tau^2/l, which must pass the detection edge.
+        """
+        needed, noise = detection_edge(self.turning, self.d), self.turning * math.sqrt(self.d)
+        return (needed + math.sqrt(max(needed**2 - 4 * noise**2, 0.0))) / 2
 
     def aligned(self, alignment: float) -> float:
         """Smallest eigenvalue above an empty bulk whose expected squared cosine is ``alignment``."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..core.released import Released
 from .decode import Estimate, decode
 from .matrices import effective_noise_sd, invert
-from .uncertainty import ABOVE_EDGE, Spectrum, normal_quantile, spectrum
+from .uncertainty import Spectrum, detection_edge, normal_quantile, spectrum
 
 FloatArray = NDArray[np.float64]
 
@@ -108,7 +108,8 @@ def _against_trace(found: Spectrum, trace: float, trace_sd: float) -> Spectrum:
 
 def _without_intervals(found: Spectrum, edge: float) -> Spectrum:
     """The joint release's noise is not isotropic: formulas for errors do not hold, and the edge is higher."""
-    above = (found.alignment > 0) & (found.values > ABOVE_EDGE * edge)
+    needed = detection_edge(found.noise_sd, len(found.values)) - found.edge + edge
+    above = (found.alignment > 0) & (found.values > needed)
     blank = np.full_like(found.values, np.nan)
     pairs = np.column_stack((blank, blank))
     return replace(

@@ -42,7 +42,9 @@ def eigh_descending(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], N
     pivots = pivot(vectors)
     order = np.lexsort((pivots, _tie_groups(values)))
     signs = np.where(vectors[pivots[order], order] < 0, -1.0, 1.0)
-    return values, vectors[:, order] * signs
+    ordered = vectors[:, order]
+    ordered *= signs
+    return values, ordered
 
 
 def pivot(vectors: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -9,15 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import ParameterError
-from .symmetric import checked, symmetrise
+from .symmetric import checked
 
 
 def compose(vectors: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """V diag(values) V', exactly symmetric; columns of value 0 cost nothing. Shapes (d, d) and (d,)."""
-    used = values != 0
-    kept = vectors[:, used]
-    matrix: NDArray[np.float64] = (kept * values[used]) @ kept.T
-    return symmetrise(matrix)
+    """V diag(values) V' for values >= 0, exactly symmetric. Shapes (d, d) and (d,).
+
+    As a product of one factor with its own transpose it is a symmetric rank update: half the work, and
+    symmetric to the last bit.
+    """
+    used = values > 0
+    factor = vectors[:, used]
+    factor *= np.sqrt(values[used])
+    matrix: NDArray[np.float64] = factor @ factor.T
+    return matrix
 
 
 def psd(matrix: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -21,7 +21,10 @@ from .symmetric import checked_noise
 Vector = NDArray[np.float64]
 
 ABOVE_EDGE = 1.05
-"""An eigenvalue must pass the noise edge by 5 %: the largest noise eigenvalue fluctuates about it."""
+"""An eigenvalue must pass the noise edge by 5 % at least."""
+FLUCTUATION = 2.0
+"""The largest eigenvalue of pure noise is 2 sqrt(d) + T/d^(1/6) noise sds, T about Tracy-Widom: its 99 %
+quantile."""
 GAP = 4.0
 """Smallest gap to a neighbour, in noise sds, for first-order formulas to hold."""
 LONE = 6.0
@@ -74,8 +77,8 @@ class Spectrum:
 
     @property
     def effective_rank(self) -> int:
-        """Number of eigenvalues above the noise edge."""
-        return int(np.count_nonzero(self.values > ABOVE_EDGE * self.edge))
+        """Number of eigenvalues that noise alone would hardly make."""
+        return int(np.count_nonzero(self.values > detection_edge(self.noise_sd, len(self.values))))
 
     def matrix(self) -> NDArray[np.float64]:
         """The matrix with the denoised eigenvalues; (d, d), symmetric, positive semidefinite."""
@@ -85,6 +88,18 @@ class Spectrum:
 def noise_edge(noise_sd: float, d: int) -> float:
     """2 noise_sd sqrt(d): the largest eigenvalue that isotropic noise of order d alone makes."""
     return float(2 * checked_noise(noise_sd) * np.sqrt(d))
+
+
+def detection_edge(noise_sd: float, d: int) -> float:
+    """What an eigenvalue must pass, above the bulk, to count as more than noise.
+
+    It leaves room for the fluctuation of the noise edge: of releases of pure noise at most one in a hundred
+    has an eigenvalue above it, for every d (measured; a test repeats it).
+    """
+    root = float(np.sqrt(d))
+    return float(
+        checked_noise(noise_sd) * max(2 * ABOVE_EDGE * root, 2 * root + FLUCTUATION / root ** (1 / 3))
+    )
 
 
 def spectrum(
@@ -191,7 +206,7 @@ def _distinct(values: Vector, second: Vector, noise: float) -> NDArray[np.bool_]
     if noise == 0:
         return np.ones(len(values), dtype=np.bool_)
     bulk = float(np.median(values)) if len(values) > 1 else 0.0
-    edge = ABOVE_EDGE * noise_edge(noise, len(values))
+    edge = detection_edge(noise, len(values))
     spike: NDArray[np.bool_] = values > bulk + edge
     return spike | ((values > edge) & (second <= CROWD) & _apart(values, LONE * noise))
 
