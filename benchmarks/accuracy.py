@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -119,6 +120,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=data.FOLDER)
     parser.add_argument("--runs", type=int, default=10)
     settings = parser.parse_args()
+    warnings.simplefilter("ignore")  # no ledger, and plans that warn: both meant
     found, notes = data.tables(settings.data, quick=settings.quick)
     for note in notes:
         print(note, file=sys.stderr)

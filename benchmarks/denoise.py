@@ -164,7 +164,7 @@ def main() -> None:
     seeds = {20: 8, 50: 3, 200: 1} if quick else {20: 20, 50: 6, 200: 3, 800: 1}
     print("Other spectra, error over sqrt(oracle^2 + 2 tau^2)\n")
     print(
-        "| d | seeds (times 4 at edge >= 1) | mean (to reach) | max (to reach) | worst |\n|---|---|---|---|---|"
+        "| d | seeds (x 4 at edge >= 1) | mean (to reach) | max (to reach) | worst |\n|---|---|---|---|---|"
     )
     for d, count in seeds.items():
         found = list(run_others(d, count))
