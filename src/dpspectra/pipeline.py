@@ -77,12 +77,14 @@ def run(
     *,
     ledger: Ledger | None = None,
     label: str = "table",
+    view: dict[str, Any] | None = None,
     whole: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Released:
     """One release of one table.
 
-    ``whole``: the table is all that the schema speaks of, so its declared number of rows is checked.
+    ``view``: JSON values that tell how the release is shown, kept with it. ``whole``: the table is all that
+    the schema speaks of, so its declared number of rows is checked.
     """
     capacity = request.rows_max if request.rows_max is not None else source.schema.rows_max
     table = open_table(
@@ -93,17 +95,31 @@ def run(
         progress=progress,
         whole=whole,
     )
-    return _release(table, source, request, ledger, label)
+    return _release(table, source, request, ledger, label, view)
 
 
 def run_sums(
-    sums: MomentSums, source: Source, request: Request, bits: int, *, ledger: Ledger | None, label: str
+    sums: MomentSums,
+    source: Source,
+    request: Request,
+    bits: int,
+    *,
+    ledger: Ledger | None = None,
+    label: str = "table",
+    view: dict[str, Any] | None = None,
 ) -> Released:
     """One release of exact sums that were gathered batch by batch."""
-    return _release(_Summed(sums, source, request, bits), source, request, ledger, label)
+    return _release(_Summed(sums, source, request, bits), source, request, ledger, label, view)
 
 
-def _release(table: Table, source: Source, request: Request, ledger: Ledger | None, label: str) -> Released:
+def _release(
+    table: Table,
+    source: Source,
+    request: Request,
+    ledger: Ledger | None,
+    label: str,
+    view: dict[str, Any] | None,
+) -> Released:
     mechanism = choose(request)
     for text in plan_warnings(table.facts, request, source.encoder):
         warnings.warn(text, PlanWarning, stacklevel=4)
@@ -115,6 +131,7 @@ def _release(table: Table, source: Source, request: Request, ledger: Ledger | No
         "origin": list(request.origin) if isinstance(request.origin, tuple) else request.origin,
         "encoding": encoding_of(source.schema, request),
         "names_in": None if source.names is None else list(source.names),
+        "view": view or {},
     }
     return release(table, mechanism, ledger=ledger, label=label, parameters=request.parameters() | used)
 

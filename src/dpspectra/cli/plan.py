@@ -28,7 +28,7 @@ def command(settings: PlanSettings) -> None:
     schema = public_schema(settings)
     estimator = PrivatePCA(components(settings.components), **model_arguments(settings, settings, schema))
     made = plan(estimator, schema=schema, n=settings.rows, total_variance=settings.total_variance)
-    estimator._check(made.facts.d)
+    estimator.check_features(made.facts.d)
     show(made, as_json=settings.format == "json", share=settings.share)
 
 

@@ -14,7 +14,6 @@ from .plan import show
 from .settings import CovSettings, PcaSettings
 from .subject import model_arguments, public_schema, source
 from .talk import progress, result, result_json, say
-from .view import keep_view
 
 if TYPE_CHECKING:
     from ..core.released import Released
@@ -39,7 +38,7 @@ def run(settings: CovSettings | PcaSettings, kind: type[Any], **own: Any) -> tup
     estimator = kind(**model_arguments(settings, settings, schema), **own)
     known = settings.rows if settings.dry_run else schema.rows or schema.rows_max or ANY_ROWS
     made = plan(estimator, schema=schema, n=known)
-    estimator._check(made.facts.d)
+    estimator.check_features(made.facts.d)
     if settings.out is None and not settings.dry_run:
         raise ParameterError("--out is missing: name the folder of the report (or --dry-run for the plan)")
     check_output(settings.out, settings.overwrite, settings.format)
@@ -57,7 +56,6 @@ def run(settings: CovSettings | PcaSettings, kind: type[Any], **own: Any) -> tup
     except BaseException as error:
         error.add_note(PublicNote(_spend(ledger, label, error)))
         raise
-    keep_view(estimator)
     with after_release(lambda: _rescue(estimator.release_)):
         finish(estimator, settings.out, overwrite=settings.overwrite, file_format=settings.format)
     return estimator, table

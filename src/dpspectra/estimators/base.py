@@ -6,7 +6,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,7 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
             request,
             ledger=open_ledger(self.ledger),
             label=self._label(source.schema),
+            view=self._view(),
             whole=is_path(X),
             progress=progress,
         )
@@ -105,6 +106,7 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
             sums.bits,
             ledger=open_ledger(self.ledger),
             label=self._label(sums.source.schema),
+            view=self._view(),
         )
         del self._sums
         return self._show(released)
@@ -118,6 +120,7 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
             name: used[name]
             for name in ("center", "scaling", "clip", "denoise", "ddof", "trace", "rows_max", "row_norm")
         }
+        settings |= {name: used["view"][name] for name in cls._own if name in used["view"]}
         settings |= {name: getattr(promise, name) for name in ("epsilon", "delta", "rho", "mu", "adjacency")}
         schema = Schema(tuple(Column(**column) for column in used["columns"]), label=released.label)
         estimator = cls(**settings, method=released.mechanism, label=released.label, schema=schema)
@@ -125,6 +128,15 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
         if used["names_in"] is not None:
             estimator.feature_names_in_ = np.asarray(used["names_in"], dtype=object)
         return estimator._show(released)
+
+    _own: ClassVar[tuple[str, ...]] = ()
+    """Settings that act after the release; they are kept on it so that it can be shown once more."""
+
+    def _view(self) -> dict[str, Any]:
+        """The estimator's name and own settings, as JSON values."""
+        values = {name: getattr(self, name) for name in self._own}
+        plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in values.items()}
+        return {"estimator": type(self).__name__} | plain
 
     def _request(self) -> Request:
         return Request.of(**self.get_params(deep=False))
@@ -134,7 +146,7 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
         min_rows = 1 if request.adjacency is Adjacency.REPLACE_ONE else 0
         data = validate(self, X, reset=reset, min_rows=min_rows)
         source = prepare(data, request, schema=self.schema, bounds=self.bounds)
-        self._check(len(source.encoder.features))
+        self.check_features(len(source.encoder.features))
         return source, data
 
     def _label(self, schema: Schema) -> str:
@@ -148,8 +160,8 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
         source = source_of(self.release_)
         return source.encoder.transform(data)
 
-    def _check(self, d: int) -> None:
-        """Refuse settings that do not fit d encoded features; public facts only."""
+    def check_features(self, d: int) -> None:
+        """Raise ParameterError for settings that do not fit d encoded features; public facts only."""
 
     @abstractmethod
     def _show(self, released: Released) -> Self:

@@ -107,6 +107,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentsEstim
         self.ledger = ledger
         self.label = label
 
+    _own = ("n_components", "whiten")
+
     def transform(self, X: Any) -> FloatArray:
         """Scores of rows, (n, k). Record-level: never private, however the components were found."""
         scores = ((self._encode(X) - self.mean_) / self.scale_) @ self.components_.T
@@ -156,7 +158,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentsEstim
         """Released standard deviations of the scores, floored at half the noise edge."""
         return np.sqrt(floored(self.eigenvalues_, self.noise_sd_)[: self.n_components_])
 
-    def _check(self, d: int) -> None:
+    def check_features(self, d: int) -> None:
         count = self.n_components
         if not isinstance(self.whiten, (bool, np.bool_)):
             raise ParameterError("whiten must be True or False")
