@@ -33,9 +33,6 @@ SIMULATED_VALUES = 600
 TRUSTED = 25
 """Up to this d the simulated answer replaces the mixture; its weight falls as 25 / d beyond, as the
 formulas of the mixture become exact."""
-STEP = 0.7
-"""Share of the way that the simulation moves the spectrum towards the released one: less fits too little
-of the signal, more (or more rounds) too much of the noise."""
 SPIKE = 1.03
 """Candidate B takes an eigenvalue for a spike this far past the edge: noise alone often reaches 1.02."""
 MARGIN = 12.0
@@ -188,11 +185,11 @@ def _coupling(w: Vector, *candidates: Vector) -> list[float]:
 def _refine(w: Vector, x: Vector) -> Vector:
     """One round of indirect inference: move x so that its simulated noisy spectrum nears the released one.
 
-    The answer is the mean simulated oracle of the moved spectrum.
+    The answer is the mean simulated oracle of the moved spectrum. More rounds fit the noise.
     """
     noise = noise_matrices(len(w), max(1, round(SIMULATED_VALUES / (2 * len(w)))))
     simulated, _ = mean_response(x, noise)
-    moved = np.maximum(isotonic_regression(x + STEP * (w - simulated), increasing=False), 0.0)
+    moved = np.maximum(isotonic_regression(x + w - simulated, increasing=False), 0.0)
     _, oracle = mean_response(moved, noise)
     fitted: Vector = isotonic_regression(oracle, increasing=False)
     return np.maximum(fitted, 0.0)
