@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,20 +54,33 @@ def prepare(
     data: Any, request: Request, *, schema: Schema | str | os.PathLike[str] | None = None, bounds: Any = None
 ) -> Source:
     """Resolve schema or bounds against the table's public shape and build the encoder. Reads no cell."""
-    if schema is not None and bounds is not None:
-        raise ParameterError("give schema or bounds, not both")
-    read = Schema.read(schema) if isinstance(schema, (str, os.PathLike)) else schema
+    read = _read(schema, bounds)
     names, columns, rows = describe(data, None if read is None else read.reading)
     if rows == 0 and request.adjacency is Adjacency.REPLACE_ONE:
         raise SchemaError("the table has no rows")
     check_memory(columns)  # before as many names are made
     if read is None:
-        read = Schema.from_bounds(bounds, columns if names is None else names)
+        read = resolve(None, bounds, names, columns)
     elif names is None and columns != len(read.columns):
         raise SchemaError(f"the table has {columns} columns, the schema declares {len(read.columns)}")
     encoder = encoder_of(read, request)
     check_memory(len(encoder.features))
     return Source(None if names is None else tuple(names), columns, read, encoder)
+
+
+def resolve(schema: Any, bounds: Any, names: Sequence[str] | None, columns: int) -> Schema:
+    """The schema given, read, or made from bounds for these columns."""
+    read = _read(schema, bounds)
+    return Schema.from_bounds(bounds, columns if names is None else names) if read is None else read
+
+
+def _read(schema: Any, bounds: Any) -> Schema | None:
+    if schema is not None and bounds is not None:
+        raise ParameterError("give schema or bounds, not both")
+    read = Schema.read(schema) if isinstance(schema, (str, os.PathLike)) else schema
+    if not (read is None or isinstance(read, Schema)):
+        raise ParameterError("schema must be a Schema or the path of its TOML file")
+    return read
 
 
 def run(
@@ -172,7 +185,11 @@ class _Summed:
 
 def open_ledger(ledger: Ledger | str | os.PathLike[str] | None) -> Ledger | None:
     """A ledger from a handle or a path."""
-    return Ledger(ledger) if isinstance(ledger, (str, os.PathLike)) else ledger
+    if ledger is None or isinstance(ledger, Ledger):
+        return ledger
+    if not isinstance(ledger, (str, os.PathLike)):
+        raise ParameterError("ledger must be a Ledger or the path of its file")
+    return Ledger(ledger)
 
 
 def batch_sums(data: Any, source: Source, request: Request, bits: int) -> MomentSums:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,3 +107,24 @@ def test_bounds_by_name_must_fit() -> None:
 def test_unreadable_file(tmp_path) -> None:
     with pytest.raises(SchemaError, match="cannot be read"):
         Schema.read(tmp_path / "absent.toml")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        *({"na_values": value} for value in (5, True, [1], ["\ud800"])),
+        *({"encoding": value} for value in ("hex", "rot13", "idna", "punycode", "undefined", "a\0b", 5)),
+        *({"thousands": value} for value in ("e", "n", "+", "-", "\n")),
+        {"delimiter": "\0"},
+    ],
+)
+def test_reading_that_cannot_read_numbers(entry: dict[str, Any]) -> None:
+    with pytest.raises(SchemaError, match="reading"):
+        Reading(**entry)
+
+
+def test_text_that_cannot_be_written() -> None:
+    with pytest.raises(SchemaError):
+        Column("\ud800", bounds=(0, 1))
+    with pytest.raises(SchemaError):
+        Column("a", kind="category", categories=("\ud800",))

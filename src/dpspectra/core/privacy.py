@@ -13,6 +13,9 @@ from typing import Any
 from .errors import ParameterError
 
 Number = int | float | str | Decimal | Fraction
+MOST = Fraction(10**100)
+LEAST = Fraction(1, 10**300)
+"""A budget is shown and computed with as doubles: epsilon, rho and mu up to MOST, delta from LEAST on."""
 
 
 class Adjacency(StrEnum):
@@ -53,6 +56,8 @@ def exact(value: Number, name: str) -> Fraction:
         raise ParameterError(f"{name} must be a decimal number") from None
     if not decimal.is_finite():
         raise ParameterError(f"{name} must be finite")
+    if decimal and abs(decimal.adjusted()) > 1000:  # the fraction would fill the memory
+        raise ParameterError(f"{name} is out of range")
     return Fraction(decimal)
 
 
@@ -95,6 +100,8 @@ class Budget:
         checked_delta = exact(delta, "delta")
         if not 0 <= checked_delta < 1:
             raise ParameterError("delta must be in [0, 1); a value below 1/n is usual")
+        if 0 < checked_delta < LEAST:
+            raise ParameterError("delta is too small: give at least 1e-300, or delta=0 for pure DP")
         return cls(epsilon=checked_epsilon, delta=checked_delta)
 
     @property
@@ -116,6 +123,8 @@ def _positive(value: Number, name: str) -> Fraction:
     number = exact(value, name)
     if number <= 0:
         raise ParameterError(f"{name} must be positive and finite")
+    if not 1 / MOST <= number <= MOST:
+        raise ParameterError(f"{name} must be between 1e-100 and 1e100")
     return number
 
 

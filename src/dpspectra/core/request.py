@@ -60,7 +60,7 @@ class Request:
         so an estimator's ``get_params()`` can be passed whole."""
         if scaling not in SCALINGS:
             raise ParameterError(f"scaling must be one of {', '.join(map(repr, SCALINGS))}")
-        if clip == "private":
+        if isinstance(clip, str) and clip == "private":
             raise ParameterError(
                 'clip="private" is not available yet; give a public threshold as a float, or clip="none"'
             )

@@ -26,6 +26,14 @@ FILL_IN = (
     "or remove the column from the schema: a column left out is not read"
 )
 
+_PROBE = b"\xff\xfe\0\0" + bytes(range(256))
+"""Byte-order marks, then every byte: a codec that replaces what it cannot decode takes it."""
+
+
+def _is_text(value: Any) -> bool:
+    """True for a string that UTF-8 can write: half a surrogate pair could be neither matched nor saved."""
+    return isinstance(value, str) and not any("\ud800" <= mark <= "\udfff" for mark in value)
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -55,24 +63,28 @@ class Reading:
     def __post_init__(self) -> None:
         for name in ("delimiter", "quote"):
             value = getattr(self, name)
-            if not (isinstance(value, str) and len(value) == 1 and value.isascii() and value not in "\r\n"):
+            if not (isinstance(value, str) and len(value) == 1 and value.isascii() and value not in "\0\r\n"):
                 raise SchemaError(f"[reading] {name} must be one ASCII character")
         if self.delimiter == self.quote:
             raise SchemaError("[reading] delimiter and quote must differ")
         if self.decimal not in (".", ","):
             raise SchemaError('[reading] decimal must be "." or ","')
         if self.thousands is not None:
-            if not isinstance(self.thousands, str) or len(self.thousands) != 1 or self.thousands.isdigit():
-                raise SchemaError("[reading] thousands must be one character that is not a digit")
+            mark = self.thousands
+            if not isinstance(mark, str) or len(mark) != 1 or mark.isalnum() or mark in "+-\r\n":
+                raise SchemaError("[reading] thousands must be one character that no number needs")
             if self.thousands == self.decimal:
                 raise SchemaError("[reading] thousands and decimal must differ")
-        if isinstance(self.na_values, str) or not all(isinstance(value, str) for value in self.na_values):
+        listed = isinstance(self.na_values, Iterable) and not isinstance(self.na_values, str)
+        if not listed or not all(_is_text(value) for value in self.na_values):
             raise SchemaError("[reading] na_values must be a list of strings")
         object.__setattr__(self, "na_values", tuple(self.na_values))
         try:
-            codecs.lookup(self.encoding)
-        except (LookupError, TypeError):
-            raise SchemaError("[reading] encoding is not a known codec name") from None
+            text = codecs.getincrementaldecoder(self.encoding)(errors="replace").decode(_PROBE)
+        except Exception:  # a codec may raise anything if it is not one of text
+            text = None
+        if not isinstance(text, str):
+            raise SchemaError("[reading] encoding is not a known codec name of a text encoding")
 
 
 @dataclass(frozen=True)
@@ -99,7 +111,7 @@ class Column:
     missing: Missing = "center"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
+        if not _is_text(self.name) or not self.name:
             raise SchemaError("a column needs a name: a non-empty string")
         if self.kind not in ("number", "category"):
             raise SchemaError(f'column {self.name!r}: kind must be "number" or "category"')
@@ -155,7 +167,7 @@ def _categories(name: str, categories: Any) -> tuple[str, ...]:
     listed = list(categories)
     if not listed:
         raise SchemaError(f"column {name!r}: categories are empty: list its public values, or remove it")
-    if any(isinstance(value, bool) or not isinstance(value, (str, int)) for value in listed):
+    if any(isinstance(value, bool) or not (_is_text(value) or isinstance(value, int)) for value in listed):
         raise SchemaError(f"column {name!r}: categories must be strings or integers")
     texts = tuple(str(value).strip() for value in listed)
     if len(set(texts)) != len(texts):
@@ -206,7 +218,7 @@ class Schema:
         if len(set(features)) != len(features):
             raise SchemaError("two columns encode to one feature name: rename a column or a category")
         for name in ("label", "unit"):
-            if not isinstance(getattr(self, name), str) or not getattr(self, name):
+            if not _is_text(getattr(self, name)) or not getattr(self, name):
                 raise SchemaError(f"[table] {name} must be a non-empty string")
         for name in ("rows", "rows_max"):
             value = getattr(self, name)

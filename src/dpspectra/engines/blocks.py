@@ -18,6 +18,7 @@ from ..core.errors import ParameterError, SchemaError
 from ..core.facts import Facts
 from ..core.privacy import Adjacency
 from ..rows.encode import Encoder
+from ..rows.quantise import PIECE, SHARED_PIECE
 from ..summaries.table import Accumulator, RowMap, Summary
 
 R = TypeVar("R")
@@ -88,10 +89,10 @@ class BlockTable:
         rows = self._facts.rows
         small = rows is not None and rows * self._facts.d < SMALL
         if small or self._facts.d > NARROW or (os.cpu_count() or 1) < 2:
-            return self._work(summary, row_map, self._feed()).result()
+            return self._work(summary, row_map, self._feed(), PIECE).result()
         feed = _Shared(self._feed())
         with _one_blas_thread(), ThreadPoolExecutor(2) as pool:
-            parts = [pool.submit(self._work, summary, row_map, feed) for _ in range(2)]
+            parts = [pool.submit(self._work, summary, row_map, feed, SHARED_PIECE) for _ in range(2)]
             first, second = (part.result() for part in parts)
         first.merge(second)
         return first.result()
@@ -105,18 +106,19 @@ class BlockTable:
                 self._progress(seen)
 
     def _work(
-        self, summary: Summary[R], row_map: RowMap | None, feed: Iterator[NDArray[Any]]
+        self, summary: Summary[R], row_map: RowMap | None, feed: Iterator[NDArray[Any]], piece: int
     ) -> Accumulator[R]:
         facts = self._facts
         sums = summary.start(facts.d, facts.grid.bits)
-        quantise = self._encoder.quantiser(facts.grid.bits)
+        quantise = self._encoder.quantiser(facts.grid.bits, piece)
         buffer = np.empty((0, facts.d))
-        for cells in feed:
-            if len(buffer) < len(cells):
-                buffer = np.empty((len(cells), facts.d))
-            block = buffer[: len(cells)]
-            quantise(self._encoder.expand(cells), block, row_map)
-            sums.add(block)
+        with np.errstate(all="ignore"):  # no warning may depend on a cell
+            for cells in feed:
+                if len(buffer) < len(cells):
+                    buffer = np.empty((len(cells), facts.d))
+                block = buffer[: len(cells)]
+                quantise(self._encoder.expand(cells), block, row_map)
+                sums.add(block)
         return sums
 
 
@@ -133,8 +135,8 @@ class _Shared(Iterator[NDArray[Any]]):
 
 
 def _block_rows(d: int) -> int:
-    """Enough rows that the matrix product outweighs adding it up; at most 32 MiB while d <= 4096."""
-    return max(1024, min(4096, (1 << 22) // d))
+    """Enough rows that the matrix product outweighs adding it up, and a piece is full; at most 32 MiB."""
+    return max(1024, min(4096, (1 << 22) // d), SHARED_PIECE // d if d <= NARROW else 0)
 
 
 @cache

@@ -67,7 +67,7 @@ def _chunks(path: Path, reading: Reading) -> Iterator[bytes]:
     try:
         with _open(path) as stream:
             yield from _whole_lines(_decoded(stream, reading))
-    except (OSError, EOFError, zlib.error):
+    except (OSError, EOFError, zlib.error, UnicodeError):  # UTF-16 without a byte-order mark
         raise SchemaError(f"file {path.name!r} cannot be read as text (or gzip, if named .gz)") from None
 
 

@@ -20,7 +20,7 @@ from ..core.released import Released
 from ..core.request import Request
 from ..core.schema import Column, Schema
 from ..noise.base import current
-from ..pipeline import Source, batch_sums, open_ledger, prepare, run, run_sums, source_of
+from ..pipeline import Source, batch_sums, open_ledger, prepare, resolve, run, run_sums, source_of
 from ..postprocess.analysis import Analysis, analyse
 from ..postprocess.matrices import correlation
 from ..summaries.moments import MomentSums
@@ -29,6 +29,7 @@ from .inputs import is_path, validate
 FloatArray = NDArray[np.float64]
 STREAM_CAPACITY = 2**22
 """Rows that ``partial_fit`` provides for unless ``rows_max`` says more: what the finest grid allows."""
+_CHANGED = "settings, bounds or schema changed since the first partial_fit: set them back, or start afresh"
 
 
 class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
@@ -46,18 +47,25 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
         Privacy cost: the whole budget, once per call, in the ledger before a row is read. Raises
         ParameterError, SchemaError, InfeasiblePlan or BudgetExceeded before anything is spent.
         """
-        request = self._request()
-        source, data = self._open(X, request, reset=True)
-        released = run(
-            data,
-            source,
-            request,
-            ledger=open_ledger(self.ledger),
-            label=self._label(source.schema),
-            view=self._view(),
-            whole=is_path(X),
-            progress=progress,
-        )
+        request, before = self._request(), self._columns_in()
+        try:
+            source, data = self._open(X, request, reset=True)
+            released = run(
+                data,
+                source,
+                request,
+                ledger=open_ledger(self.ledger),
+                label=self._label(source.schema),
+                view=self._view(),
+                whole=is_path(X),
+                progress=progress,
+            )
+        except BaseException:  # a refused call leaves an earlier fit as it was
+            for name in self._columns_in():
+                delattr(self, name)
+            self.__dict__.update(before)
+            raise
+        self.__dict__.pop("_sums", None)  # fit starts afresh
         return self._show(released)
 
     @property
@@ -79,13 +87,18 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
         request, fresh = self._request(), not hasattr(self, "_sums")
         source, data = self._open(X, request, reset=fresh)
         if fresh:
-            capacity = request.rows_max or STREAM_CAPACITY
+            capacity = request.rows_max or source.schema.rows_max or STREAM_CAPACITY
             self._sums = _Sums(source, request, source.encoder.bits_for(capacity))
+        elif (source.schema, request) != (self._sums.source.schema, self._sums.request):
+            raise ParameterError(_CHANGED)
         self._sums.add(data)
         return self
 
     def merge(self, other: Self) -> Self:
-        """Add the exact sums of another estimator with the same settings and columns; ``other`` is left."""
+        """Add the exact sums of another estimator with the same settings and columns; ``other`` is left.
+
+        Refuses batches that are in these sums already: a row counted twice would weigh twice.
+        """
         if not (hasattr(self, "_sums") and hasattr(other, "_sums")):
             raise ParameterError("merge needs two estimators that have seen rows through partial_fit")
         self._sums.merge(other._sums)
@@ -98,7 +111,11 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
         """
         if not hasattr(self, "_sums"):
             raise ParameterError("finalize needs rows: call partial_fit first")
-        sums = self._sums
+        sums, source = self._sums, self._sums.source
+        schema = resolve(self.schema, self.bounds, source.names, source.columns)
+        if (schema, self._request()) != (source.schema, sums.request):
+            raise ParameterError(_CHANGED)
+        self.check_features(len(source.encoder.features))
         released = run_sums(
             sums.moments(),
             sums.source,
@@ -128,6 +145,12 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
         if used["names_in"] is not None:
             estimator.feature_names_in_ = np.asarray(used["names_in"], dtype=object)
         return estimator._show(released)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "release_")  # batches or a refused fit set the names of the columns alone
+
+    def _columns_in(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k in ("n_features_in_", "feature_names_in_")}
 
     _own: ClassVar[tuple[str, ...]] = ()
     """Settings that act after the release; they are kept on it so that it can be shown once more."""
@@ -212,21 +235,26 @@ class _Sums:
     def __init__(self, source: Source, request: Request, bits: int) -> None:
         self.source, self.request, self.bits = source, request, bits
         self._moments: MomentSums | None = None
+        self._batches: set[object] = set()
 
     def add(self, data: Any) -> None:
-        self._take(batch_sums(data, self.source, self.request, self.bits))
+        self._take(batch_sums(data, self.source, self.request, self.bits), {object()})
 
     def merge(self, other: _Sums) -> None:
         if (self.source.encoder, self.request) != (other.source.encoder, other.request):
             raise ParameterError("merge needs equal settings, bounds and columns on both sides")
-        self._take(other.moments())
+        if self._batches & other._batches:
+            raise ParameterError("merge: these sums hold some of the other's batches already")
+        self._take(other.moments(), other._batches)
 
     def moments(self) -> MomentSums:
-        assert self._moments is not None
+        if self._moments is None:
+            raise ParameterError("no batch was taken yet: call partial_fit first")
         return self._moments
 
-    def _take(self, moments: MomentSums) -> None:
+    def _take(self, moments: MomentSums, batches: set[object]) -> None:
         self._moments = moments if self._moments is None else self._moments + moments
+        self._batches |= batches
 
     def __repr__(self) -> str:
         return "<exact sums, private>"

@@ -17,21 +17,21 @@ from ..engines import describe
 def validate(estimator: BaseEstimator, X: Any, *, reset: bool, min_rows: int = 1) -> Any:
     """Check X and set (``reset``) or compare the estimator's ``n_features_in_`` and ``feature_names_in_``.
 
-    Returns X itself, or its array. Error texts hold no cell, so scikit-learn's own message for arrays that
-    are not two-dimensional, which prints the array, is never reached.
+    Returns X itself, or its array. Error texts hold no cell and no number of rows, so scikit-learn's own
+    messages, which print the array or its shape, are never reached.
     """
     if isinstance(X, (str, os.PathLike)) or _is_arrow(X):
         return _validate_source(estimator, X, reset)
+    if type(X).__name__ == "LazyFrame":
+        raise SchemaError("X is a lazy frame: give X.collect()")
     if hasattr(X, "columns") and not isinstance(X, np.ndarray):
+        _check_names(list(X.columns))
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
-    return validate_data(
-        estimator,
-        _as_matrix(X),
-        reset=reset,
-        dtype=None,
-        ensure_all_finite=False,
-        ensure_min_samples=min_rows,
+    matrix = _as_matrix(X)
+    checked = validate_data(
+        estimator, matrix, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=min_rows
     )
+    return matrix if isinstance(matrix, np.ma.MaskedArray) else checked  # scikit-learn drops the mask
 
 
 def is_path(X: Any) -> bool:
@@ -55,14 +55,45 @@ def _validate_source(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
     return X
 
 
+def _check_names(names: list[Any]) -> None:
+    """Names must be all text (then different) or all of another type (then columns go by position)."""
+    text = [name for name in names if isinstance(name, str)]
+    if text and len(text) < len(names):
+        raise SchemaError("column names must be all strings or all of another type: X.columns.astype(str)")
+    if len(set(text)) < len(text):
+        repeated = sorted({name for name in text if text.count(name) > 1})
+        raise SchemaError(f"column names repeat: {', '.join(map(repr, repeated))}")
+
+
 def _as_matrix(X: Any) -> Any:
     """An array or array-like with two dimensions; sparse input goes on to scikit-learn's refusal."""
-    if sparse.issparse(X) or hasattr(X, "__array_namespace__"):
+    if sparse.issparse(X):
         return X
-    array = np.asanyarray(X)
+    array = _from_rows(X) if isinstance(X, (list, tuple)) else X
+    if not hasattr(array, "ndim"):
+        array = np.asanyarray(X)
     if array.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: array.reshape(-1, 1) "
             "if it has a single feature, array.reshape(1, -1) if it is a single sample."
         )
     return array
+
+
+def _from_rows(X: list[Any] | tuple[Any, ...]) -> Any:
+    """A list of rows as an array. Which cells it holds refuses nothing: with text or rows of other lengths
+    it becomes an array of objects, and a row that does not fit one of missing cells."""
+    try:
+        array = np.asanyarray(X)
+    except ValueError:
+        array = np.empty(0, dtype=object)
+    sized = (list, tuple, np.ndarray)
+    if not X or not isinstance(X[0], sized) or (array.ndim > 1 and array.dtype.kind in "biufO"):
+        return array
+    width = len(X[0])
+    cells = np.full((len(X), width), None, dtype=object)
+    for place, row in enumerate(X):
+        if isinstance(row, sized) and len(row) == width:
+            for i, cell in enumerate(row):
+                cells[place, i] = cell
+    return cells

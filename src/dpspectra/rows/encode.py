@@ -14,12 +14,14 @@ from ..core.facts import Grid
 from ..core.schema import Column, Schema
 from . import special
 from .memory import read_all
-from .quantise import Quantiser
+from .quantise import PIECE, Quantiser
 
 FloatArray = NDArray[np.float64]
 
 MAX_BITS = 20
 DOMINANT = 0.9
+FAR = 1e-120
+"""Scales lie between this and its inverse, so that squares, noise and inverses of them stay doubles."""
 
 WAYS_OUT = (
     "bounds are missing for {columns}. They are never read from the table. Three ways out: "
@@ -111,9 +113,8 @@ class Encoder:
         if math.isinf(radius) or math.isnan(radius):
             raise SchemaError("bounds are too wide: the norm of a row would not be finite; rescale the data")
         radius = radius or 1.0  # every column is constant: all rows encode to zero on any grid
-        with np.errstate(all="ignore"):
-            factor = 2.0**MAX_BITS / (scale * radius)
-        if not np.all(np.isfinite(factor)) or not np.all(factor > 0):
+        sizes = np.array([radius, *scale, *(scale * min(radius, 1 / FAR))])
+        if not np.all((sizes >= FAR) & (sizes <= 1 / FAR)):
             raise SchemaError("bounds or row_norm are out of the range of doubles; rescale the data")
         return cls(
             schema=schema,
@@ -158,12 +159,12 @@ class Encoder:
         """The public grid of 2**bits levels."""
         return Grid(bits, self.radius, self.centre, self.scale)
 
-    def quantiser(self, bits: int) -> Quantiser:
+    def quantiser(self, bits: int, piece: int = PIECE) -> Quantiser:
         """The map from rows in data units to integer rows; one per thread."""
         centre, scale, lower, upper, missing = map(
             np.array, (self.centre, self.scale, self.lower, self.upper, self.missing)
         )
-        return Quantiser(bits, centre, 2.0**bits / (scale * self.radius), lower, upper, missing)
+        return Quantiser(bits, centre, 2.0**bits / (scale * self.radius), lower, upper, missing, piece)
 
     def expand(self, cells: NDArray[Any]) -> NDArray[Any]:
         """Cells (n, columns) with codes for categories -> features (n, d) in data units.
@@ -198,7 +199,8 @@ class Encoder:
         Special values become their public values (infinities the bounds, or row_norm about the centre
         without bounds); finite cells are not clipped.
         """
-        features = np.array(self.expand(read_all(data, self.schema)), dtype=np.float64, order="C")
+        with np.errstate(all="ignore"):  # no warning may depend on a cell
+            features = np.array(self.expand(read_all(data, self.schema)), dtype=np.float64, order="C")
         centre, reach = np.array(self.centre), np.array(self.scale) * self.radius
         lower, upper = np.array(self.lower), np.array(self.upper)
         special.fill(features, np.array(self.missing))
