@@ -17,6 +17,9 @@ FloatArray = NDArray[np.float64]
 PIECE = 1 << 15
 """Numbers in a piece (256 KiB): fits a core's second-level cache together with its output."""
 
+SHARED_PIECE = 1 << 18
+"""Numbers in a piece where threads share the interpreter: handing it over then costs little beside the work."""
+
 LANE = 1024
 """Narrow rows are laid side by side up to this many numbers, so that inner loops are long."""
 
@@ -37,6 +40,8 @@ class Quantiser:
         Data units; factor = 2**bits / (scale * radius).
     lower, upper, missing : ndarray (d,)
         Data units; the box (infinite where there are no bounds) and the value of missing cells.
+    piece : int
+        Numbers to work on at a time; any value gives the same integers.
     """
 
     def __init__(
@@ -47,34 +52,36 @@ class Quantiser:
         lower: FloatArray,
         upper: FloatArray,
         missing: FloatArray,
+        piece: int = PIECE,
     ) -> None:
         d = len(centre)
         self.bits = bits
         self.lanes = max(1, LANE // d)
-        self.rows = max(1, PIECE // (self.lanes * d)) * self.lanes
-        self._vectors = (centre, factor, np.full(d, -np.inf), np.full(d, np.inf))
-        low, high, self._missing = (self._floor(value[None, :])[0] for value in (lower, upper, missing))
-        self._vectors = (centre, factor, low, high)
-        self._tiled = tuple(np.tile(vector, self.lanes) for vector in self._vectors)
-
-    def _floor(self, data: FloatArray) -> FloatArray:
-        out = np.empty(data.shape)
+        self.rows = max(1, piece // (self.lanes * d)) * self.lanes
         with np.errstate(all="ignore"):
-            _to_grid(data, out, self._vectors)
-        return out
+            start = centre - 0.5 / factor  # floor((x - c) f + 1/2) = floor((x - start) f), one pass less
+            low, high = np.ceil((lower - centre) * factor), np.floor((upper - centre) * factor)
+            self._missing = np.floor((missing - start) * factor)
+        self._vectors = (start, factor, low, high)
+        self._tiled = tuple(np.tile(vector, self.lanes) for vector in self._vectors)
+        # Whole points of a box that lies in the ball are in the ball: no norm is needed to know it.
+        self._boxed = float(np.maximum(low**2, high**2).sum()) * (1 + d * 2.0**-52) <= 4.0**bits
 
     def __call__(self, data: NDArray[Any], out: FloatArray, row_map: Map | None = None) -> None:
         """Write the integer rows of ``data`` (n, d), any real dtype, to ``out`` (n, d), C order.
 
         A ``row_map`` is applied to clipped rows, and the ball clip once more after it.
         """
-        norms = np.empty(len(out))
+        # Of rows known to lie in the ball only missing cells must be found, and a plain sum shows them.
+        ones, norms = np.ones(out.shape[1]), np.empty(len(out))
         scratch = np.empty((min(self.rows, len(out)), out.shape[1]))
         pieces = [slice(start, start + self.rows) for start in range(0, len(out), self.rows)]
         with np.errstate(all="ignore"):  # no warning may depend on a cell
             for piece in pieces:
                 self._elementwise(data[piece], out[piece])
-                norms[piece] = squared_norms(out[piece], self.bits, scratch)
+                norms[piece] = (
+                    out[piece] @ ones if self._boxed else squared_norms(out[piece], self.bits, scratch)
+                )
             settle(out, norms, self.bits, self._missing)
             if row_map is not None:
                 mapped = row_map(out)
@@ -97,10 +104,9 @@ class Quantiser:
 
 def _to_grid(data: FloatArray, out: FloatArray, vectors: tuple[FloatArray, ...]) -> None:
     """The elementwise part; NaN stays NaN. The centre is subtracted first, so far data lose nothing."""
-    centre, factor, low, high = vectors
-    np.subtract(data, centre, out=out)
+    start, factor, low, high = vectors
+    np.subtract(data, start, out=out)
     np.multiply(out, factor, out=out)
-    np.add(out, 0.5, out=out)
     np.floor(out, out=out)
     np.maximum(out, low, out=out)
     np.minimum(out, high, out=out)
