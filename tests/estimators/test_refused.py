@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -141,3 +143,42 @@ def test_what_does_not_fit_is_refused_before_it_is_spent(settings: dict[str, Any
     with pytest.raises((ParameterError, SchemaError)):
         PrivateCovariance(**(BUDGET | {"ledger": ledger} | settings)).fit(ROWS)
     assert ledger.entries() == ()
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("cost",), None),
+        (("cost", "rho"), "1/0"),
+        (("grid", "bits"), -1),
+        (("grid", "radius"), 1e308),
+        (("grid", "scale"), []),
+        (("guarantee", "epsilon"), "x"),
+        (("parameters", "view"), None),
+        (("parameters", "columns"), 5),
+        (("parameters", "view", "n_components"), 9),
+        (("rows",), 0),
+        (("rows",), float("nan")),
+        (("steps", 1, "values"), [10**30]),
+        (("steps", 1, "sigma"), []),
+        (("steps",), []),
+    ],
+)
+def test_an_edited_release_file(place: tuple[Any, ...], value: Any, tmp_path: Path) -> None:
+    data = json.loads(PrivatePCA(**BUDGET).fit(ROWS).release_.to_json())
+    part = data
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = value
+    path = tmp_path / "release.json"
+    path.write_text(json.dumps(data))
+    with pytest.raises((SchemaError, ParameterError)):
+        PrivatePCA.from_release(path)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"[" * 100_000, b"{}", b'"x"', b""])
+def test_a_foreign_release_file(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "release.json"
+    path.write_bytes(content)
+    with pytest.raises(SchemaError, match="release file"):
+        PrivatePCA.from_release(path)

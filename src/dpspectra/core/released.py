@@ -16,6 +16,8 @@ from .privacy import Adjacency, Cost, Guarantee
 
 FORMAT = "dpspectra.release"
 FORMAT_VERSION = 1
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
+"""What code that expects a release may meet in a file that is not one."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,7 @@ class Released:
     def from_json(cls, text: str | bytes) -> Released:
         """Read a release; raises SchemaError if it is not one or is of a later format."""
         try:
-            data = json.loads(text)
+            data = json.loads(text, parse_constant=_no_number)
             if data["format"] != FORMAT:
                 raise SchemaError("not a dpspectra release file")
             if data["format_version"] > FORMAT_VERSION:
@@ -169,13 +171,15 @@ class Released:
                 Step(StepPlan.from_dict(step), np.asarray(step["values"], dtype=np.int64))
                 for step in data["steps"]
             )
+            promise = Guarantee(**data["guarantee"])
+            promise.sentence()  # its numbers are numbers
             return cls(
                 mechanism=data["mechanism"],
                 theorem=data["theorem"],
                 facts=facts,
                 steps=steps,
                 cost=Cost.from_dict(data["cost"]),
-                guarantee=Guarantee(**data["guarantee"]),
+                guarantee=promise,
                 parameters=data["parameters"],
                 label=data["label"],
                 recorded=data["recorded"],
@@ -184,5 +188,9 @@ class Released:
             )
         except SchemaError:
             raise
-        except (KeyError, TypeError, ValueError) as error:
+        except UNREADABLE as error:
             raise SchemaError("not a readable dpspectra release file") from error
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is not strict JSON")

@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.errors import ParameterError
+from ..core.errors import DpspectraError, ParameterError, SchemaError
 from ..core.privacy import Adjacency
-from ..core.released import Released
+from ..core.released import UNREADABLE, Released
 from ..core.request import Request
 from ..core.schema import Column, Schema
 from ..noise.base import current
@@ -130,8 +130,25 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def from_release(cls, release: Released | str | os.PathLike[str]) -> Self:
-        """Rebuild a fitted estimator from a release or its JSON file, without data or budget."""
-        released = release if isinstance(release, Released) else Released.from_json(Path(release).read_text())
+        """Rebuild a fitted estimator from a release or its JSON file, without data or budget.
+
+        Raises SchemaError if the file is not a release, or an edited one that says what cannot be.
+        """
+        if not isinstance(release, (Released, str, os.PathLike)):
+            raise ParameterError("release must be a Released or the path of its JSON file")
+        released = (
+            release if isinstance(release, Released) else Released.from_json(Path(release).read_bytes())
+        )
+        try:
+            with np.errstate(over="raise", divide="raise", invalid="raise"):
+                return cls._rebuild(released)
+        except UNREADABLE as error:
+            if isinstance(error, DpspectraError):
+                raise
+            raise SchemaError("the release does not fit together: its file was edited") from error
+
+    @classmethod
+    def _rebuild(cls, released: Released) -> Self:
         used, promise = released.parameters, released.guarantee
         settings: dict[str, Any] = {
             name: used[name]
@@ -144,6 +161,7 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
         estimator.n_features_in_ = used["columns_in"]
         if used["names_in"] is not None:
             estimator.feature_names_in_ = np.asarray(used["names_in"], dtype=object)
+        estimator.check_features(released.facts.d)
         return estimator._show(released)
 
     def __sklearn_is_fitted__(self) -> bool:
