@@ -182,3 +182,12 @@ def test_a_foreign_release_file(content: bytes, tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(SchemaError, match="release file"):
         PrivatePCA.from_release(path)
+
+
+def test_a_link_to_a_ledger_is_that_ledger(tmp_path: Path) -> None:
+    Ledger(tmp_path / "real.db", epsilon=9, delta=1e-5)
+    (tmp_path / "link.db").symlink_to(tmp_path / "real.db")
+    for name in ("link.db", "real.db", "real.db", "link.db"):
+        PrivatePCA(**BUDGET, ledger=tmp_path / name).fit(ROWS)
+    assert not (tmp_path / "link.db.head").exists()
+    assert Ledger(tmp_path / "link.db").spent("table").epsilon == 4

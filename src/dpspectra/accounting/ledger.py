@@ -112,7 +112,8 @@ class Ledger:
         mu: Number | None = None,
     ) -> None:
         asked = Cap.of(epsilon, delta, rho, mu)
-        self.path = None if path is None else str(Path(path).absolute())
+        # Links are followed: a file has one head, whatever name it is opened by.
+        self.path = None if path is None else str(Path(path).resolve())
         self._memory = Chain(None) if path is None else None
         chain = self._chain()
         chain.create({"cap": canonical(asked.to_dict())})
