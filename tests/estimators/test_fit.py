@@ -353,3 +353,21 @@ def test_warnings_name_the_way_out(table, monkeypatch):
         warnings.simplefilter("error", UnrecordedRelease)  # said once a process
         warnings.simplefilter("ignore", PlanWarning)
         PrivateCovariance(**BUDGET, bounds=bounds).fit(table)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [np.array([0.123, 0.456]), np.array([[0.123 + 1j, 0.4], [1, 2]]), np.zeros((123, 0))],
+    ids=["one dimension", "complex", "no columns"],
+)
+def test_refusals_hold_no_cell_and_no_number_of_rows(table):
+    with pytest.raises(ValueError, match=r"2D|Complex|0 feature") as refused:
+        PrivateCovariance(epsilon=1, delta=1e-6, bounds=(0, 1), adjacency="add-remove").fit(table)
+    assert "123" not in str(refused.value)
+
+
+def test_masked_cells_are_missing():
+    table = np.ma.masked_array(np.full((100, 2), 0.9), mask=[[True, False]] * 100)
+    with exact_noise():
+        model = PrivateCovariance(epsilon=1, delta=1e-6, bounds=(0, 1)).fit(table)
+    assert np.allclose(model.location_, [0.5, 0.9], atol=1e-5)

@@ -72,6 +72,10 @@ def _as_matrix(X: Any) -> Any:
     array = _from_rows(X) if isinstance(X, (list, tuple)) else X
     if not hasattr(array, "ndim"):
         array = np.asanyarray(X)
+    if getattr(array.dtype, "kind", "") == "c":
+        raise ValueError("Complex data not supported: give real numbers")
+    if array.ndim == 2 and array.shape[1] == 0:
+        raise ValueError("0 feature(s) (shape=(, 0)) while a minimum of 1 is required.")
     if array.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: array.reshape(-1, 1) "

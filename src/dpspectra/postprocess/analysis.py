@@ -64,11 +64,11 @@ def analyse(released: Released, *, level: float = 0.9) -> Analysis:
         scale = units * deviation
     elif estimate.trace is not None:
         shown = _against_trace(shown, estimate.trace, estimate.trace_sd)
+    if estimate.rows_sd and settings["scaling"] != "private":
+        shown = _with_noisy_rows(shown, estimate.rows_sd / estimate.rows)
     if not estimate.isotropic:
         edge = max(shown.edge, estimate.false_edge / float(deviation.min()) ** 2)
         shown = _without_intervals(shown, edge)
-    noise = np.full(estimate.covariance.shape, estimate.noise_sd)
-    noise[np.diag_indices(len(units))] *= math.sqrt(2.0)
     area = np.outer(units, units)
     return Analysis(
         estimate=estimate,
@@ -77,7 +77,7 @@ def analyse(released: Released, *, level: float = 0.9) -> Analysis:
         spectrum=shown,
         covariance_raw=estimate.covariance * area,
         covariance=cleaned * area,
-        covariance_sd=noise * area,
+        covariance_sd=_entry_sd(estimate) * area,
         precision=invert(encoded.denoised, encoded.vectors, math.sqrt(2.0) * estimate.noise_sd) / area,
         noise_sd=noise_sd,
         noise_edge=max(shown.edge, edge),
@@ -91,6 +91,31 @@ def released_deviations(variances: FloatArray, noise_sd: float) -> FloatArray:
     return np.sqrt(np.where(floored > 0, floored, 1.0))
 
 
+def _entry_sd(estimate: Estimate) -> FloatArray:
+    """Noise sd of each entry of the covariance, to first order; (d, d), encoded units.
+
+    A noisy n has the relative error e = rows_sd/rows and moves C by -e C. In the joint release an entry of
+    m m' adds m_i e_j + m_j e_i, and a noisy n moves C + m m' - m m' by -e (C - m m').
+    """
+    variance = np.full(estimate.covariance.shape, estimate.noise_sd**2)
+    moved = estimate.covariance
+    if not estimate.isotropic:
+        square = estimate.mean**2
+        variance += estimate.mean_sd**2 * np.add.outer(square, square)
+        moved = moved - np.outer(estimate.mean, estimate.mean)
+    variance[np.diag_indices(len(variance))] *= 2.0
+    errors: FloatArray = np.sqrt(variance + (estimate.rows_sd / estimate.rows * moved) ** 2)
+    return errors
+
+
+def _with_noisy_rows(found: Spectrum, error: float) -> Spectrum:
+    """The noisy number of rows, of relative sd ``error``, stretches all eigenvalues; shares keep theirs."""
+    errors = np.hypot(found.standard_errors, error * np.abs(found.debiased))
+    half = normal_quantile(found.level) * errors
+    ends = np.column_stack((found.debiased - half, found.debiased + half))
+    return replace(found, standard_errors=errors, intervals=ends)
+
+
 def _against_trace(found: Spectrum, trace: float, trace_sd: float) -> Spectrum:
     """Shares of a trace that was released by itself: its noise is independent of the matrix's."""
     total = max(trace, float(found.denoised.sum()))
@@ -102,6 +127,7 @@ def _against_trace(found: Spectrum, trace: float, trace_sd: float) -> Spectrum:
         found,
         trace=trace,
         ratios=found.denoised / total if total > 0 else np.zeros_like(found.denoised),
+        debiased_ratios=share,
         ratio_intervals=np.column_stack((share - half, share + half)),
     )
 
@@ -117,6 +143,7 @@ def _without_intervals(found: Spectrum, edge: float) -> Spectrum:
         resolved=np.zeros_like(found.resolved),
         alignment=np.where(above, blank, 0.0),
         debiased=blank,
+        debiased_ratios=blank,
         standard_errors=blank,
         intervals=pairs,
         ratio_intervals=pairs,
