@@ -371,3 +371,10 @@ def test_masked_cells_are_missing():
     with exact_noise():
         model = PrivateCovariance(epsilon=1, delta=1e-6, bounds=(0, 1)).fit(table)
     assert np.allclose(model.location_, [0.5, 0.9], atol=1e-5)
+
+
+def test_scores_are_finite_where_a_column_is_constant(table):
+    constant = np.column_stack([table, np.zeros(len(table))])
+    with exact_noise():
+        for kind in (PrivateCovariance, PrivatePCA):
+            assert np.isfinite(kind(**BUDGET, bounds=(-1, 1)).fit(constant).score(constant))

@@ -10,6 +10,7 @@ from PIL import Image
 
 from dpspectra import plots
 from dpspectra.core.errors import ParameterError
+from dpspectra.plots.save import encode
 from dpspectra.plots.style import NOT_PRIVATE
 
 PLOTS = [plots.scree, plots.loadings, plots.correlation_circle, plots.correlation_heatmap]
@@ -85,3 +86,9 @@ def test_refusals(make, tmp_path):
 def test_pyplot_is_never_loaded():
     code = "import sys, dpspectra.plots; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_name_that_the_font_lacks_gives_no_warning(make):
+    ax = plots.scree(make(d=5))
+    ax.set_xlabel("\u5e74\u9f62")
+    assert encode(ax, "png")

@@ -202,17 +202,24 @@ class Guarantee:
         if not self.private:
             return "NOT PRIVATE: made with test noise; these numbers must not be published."
         if self.epsilon is not None:
-            strength = f"({self.epsilon:.6g}, {self.delta:.6g})-differentially private"
+            strength = f"({_digits(self.epsilon)}, {_digits(self.delta)})-differentially private"
         elif self.rho is not None:
-            strength = f"{self.rho:.6g}-zero-concentrated differentially private"
+            strength = f"{_digits(self.rho)}-zero-concentrated differentially private"
         else:
-            strength = f"{self.mu:.6g}-Gaussian differentially private"
+            strength = (
+                f"{_digits(self.mu)}-Gaussian differentially private (to within {self.slack:.0e} in epsilon)"
+            )
         change = (
             f"replacing any one {self.unit} of the table"
             if self.adjacency == Adjacency.REPLACE_ONE.value
             else f"adding or removing any one {self.unit} of the table"
         )
         return f"Everything shown here is {strength} for {change}."
+
+
+def _digits(value: float | None) -> str:
+    """All digits of a number, so that a promise is never rounded down."""
+    return repr(value).removesuffix(".0")
 
 
 def outward(value: float, up: bool) -> float:

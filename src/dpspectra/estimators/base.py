@@ -22,6 +22,7 @@ from ..core.schema import Column, Schema
 from ..noise.base import current
 from ..pipeline import Source, batch_sums, open_ledger, prepare, resolve, run, run_sums, source_of
 from ..postprocess.analysis import Analysis, analyse
+from ..postprocess.eigen import rounding
 from ..postprocess.matrices import correlation
 from ..summaries.moments import MomentSums
 from .inputs import is_path, validate
@@ -200,6 +201,22 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
         data = validate(self, X, reset=False)
         source = source_of(self.release_)
         return source.encoder.transform(data)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean Gaussian log-likelihood of rows under the released model. Reads rows: not private."""
+        return float(np.mean(self._log_likelihoods(X)))
+
+    @abstractmethod
+    def get_precision(self) -> FloatArray:
+        """The released model's precision matrix, (d, d), inverse data units."""
+
+    def _log_likelihoods(self, X: Any) -> FloatArray:
+        """Of each row, (n,); where the precision is singular, the density on its range."""
+        rows, matrix = self._encode(X) - self.location_, self.get_precision()
+        values = np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64)
+        kept = values[values > rounding(values)]
+        distance = ((rows @ matrix) * rows).sum(axis=1)
+        return np.asarray(0.5 * (np.log(kept).sum() - len(kept) * np.log(2 * np.pi) - distance))
 
     def check_features(self, d: int) -> None:
         """Raise ParameterError for settings that do not fit d encoded features; public facts only."""

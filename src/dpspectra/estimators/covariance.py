@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.covariance import log_likelihood
 
 from ..accounting.ledger import Ledger
 from ..core.privacy import Adjacency, Number
@@ -112,8 +111,3 @@ class PrivateCovariance(MomentsEstimator):
     def get_precision(self) -> FloatArray:
         """The precision matrix, (d, d)."""
         return self.precision_
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean Gaussian log-likelihood of rows under the released model. Reads rows: not private."""
-        rows = self._encode(X) - self.location_
-        return float(log_likelihood(rows.T @ rows / len(rows), self.precision_))

@@ -139,16 +139,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentsEstim
 
     def score_samples(self, X: Any) -> FloatArray:
         """Log-likelihood of each row under the released model, (n,). Record-level, not private."""
-        rows = self._encode(X) - self.mean_
-        matrix = self.get_precision()
-        values, rank = np.linalg.eigvalsh(matrix), len(matrix)
-        kept = values[values > 0]
-        distance = ((rows @ matrix) * rows).sum(axis=1)
-        return np.asarray(0.5 * (np.log(kept).sum() - rank * np.log(2 * np.pi) - distance))
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean of ``score_samples``. Reads rows: not private."""
-        return float(np.mean(self.score_samples(X)))
+        return self._log_likelihoods(X)
 
     @property
     def _n_features_out(self) -> int:
