@@ -18,7 +18,7 @@ PIECE = 1 << 15
 """Numbers in a piece (256 KiB): fits a core's second-level cache together with its output."""
 
 SHARED_PIECE = 1 << 18
-"""Numbers in a piece where threads share the interpreter: handing it over then costs little beside the work."""
+"""Numbers in a piece where threads share the interpreter: handing it over then costs little."""
 
 LANE = 1024
 """Narrow rows are laid side by side up to this many numbers, so that inner loops are long."""
