@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from .denoise import BOUNDS
+
 Records = list[dict[str, Any]]
 
 HEAD = """# Benchmarks
@@ -149,9 +151,16 @@ def denoise(records: Records) -> str:
             "Other spectra (Toeplitz, blocks, factors, power laws, rank one; noise edge 0.003 to 3 of the "
             "top eigenvalue), error over sqrt(oracle^2 + 2 tau^2):\n",
             table(
-                ["d", "cases", "mean", "largest"],
+                ["d", "cases", "mean", "to reach", "largest", "to reach"],
                 [
-                    [str(d), str(len(values)), f"{sum(values) / len(values):.3f}", f"{max(values):.3f}"]
+                    [
+                        str(d),
+                        str(len(values)),
+                        f"{sum(values) / len(values):.3f}",
+                        str(BOUNDS[d][0]),
+                        f"{max(values):.3f}",
+                        str(BOUNDS[d][1]),
+                    ]
                     for d, values in zip(sizes, by_size, strict=True)
                 ],
             ),
