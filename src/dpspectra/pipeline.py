@@ -28,7 +28,7 @@ from .core.privacy import Adjacency
 from .core.released import Released
 from .core.request import Request
 from .core.schema import Column, Schema
-from .engines import describe, open_table
+from .engines import describe, is_stored, open_table
 from .noise.base import current
 from .planning.choose import choose
 from .planning.facts import encoder_of, encoding_of
@@ -63,6 +63,8 @@ def prepare(
         read = resolve(None, bounds, names, columns)
     elif names is None and columns != len(read.columns):
         raise SchemaError(f"the table has {columns} columns, the schema declares {len(read.columns)}")
+    if is_stored(data):  # of a file only the schema's columns are read, so no other name goes any further
+        names, columns = read.names, len(read.columns)
     encoder = encoder_of(read, request)
     check_memory(len(encoder.features))
     return Source(None if names is None else tuple(names), columns, read, encoder)

@@ -26,7 +26,7 @@ from dpspectra.core.errors import (
     SchemaError,
     UnrecordedRelease,
 )
-from dpspectra.core.schema import Column
+from dpspectra.core.schema import Column, Reading
 from dpspectra.testing import exact_noise, recording, seeded_noise
 
 # Warnings about poor plans and missing ledgers have tests of their own.
@@ -378,3 +378,18 @@ def test_scores_are_finite_where_a_column_is_constant(table):
     with exact_noise():
         for kind in (PrivateCovariance, PrivatePCA):
             assert np.isfinite(kind(**BUDGET, bounds=(-1, 1)).fit(constant).score(constant))
+
+
+def test_a_file_is_known_by_its_schema_alone(tmp_path):
+    """Delimiter and names come from the schema; other columns of the file leave no trace."""
+    path = tmp_path / "table.csv"
+    path.write_text("secret_column;a;b\n7;0,5;0,25\n8;0,75;0,5\n")
+    schema = Schema(
+        (Column("b", bounds=(0, 1)), Column("a", bounds=(0, 1))), reading=Reading(delimiter=";", decimal=",")
+    )
+    with exact_noise():
+        model = PrivateCovariance(**BUDGET, schema=schema).fit(path)
+    assert list(model.feature_names_in_) == ["b", "a"]
+    assert model.n_features_in_ == 2
+    np.testing.assert_allclose(model.location_, [0.375, 0.625], atol=1e-5)
+    assert "secret" not in model.release_.to_json() + repr(vars(model))

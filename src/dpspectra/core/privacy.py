@@ -219,7 +219,8 @@ class Guarantee:
 
 def _digits(value: float | None) -> str:
     """All digits of a number, so that a promise is never rounded down."""
-    return repr(value).removesuffix(".0")
+    assert value is not None
+    return repr(float(value)).removesuffix(".0")
 
 
 def outward(value: float, up: bool) -> float:

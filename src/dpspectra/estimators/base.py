@@ -19,13 +19,14 @@ from ..core.privacy import Adjacency
 from ..core.released import UNREADABLE, Released
 from ..core.request import Request
 from ..core.schema import Column, Schema
+from ..engines import is_stored
 from ..noise.base import current
 from ..pipeline import Source, batch_sums, open_ledger, prepare, resolve, run, run_sums, source_of
 from ..postprocess.analysis import Analysis, analyse
 from ..postprocess.eigen import rounding
 from ..postprocess.matrices import correlation
 from ..summaries.moments import MomentSums
-from .inputs import is_path, validate
+from .inputs import is_path, name_columns, validate
 
 FloatArray = NDArray[np.float64]
 STREAM_CAPACITY = 2**22
@@ -188,6 +189,8 @@ class MomentsEstimator(BaseEstimator):  # type: ignore[misc]
         min_rows = 1 if request.adjacency is Adjacency.REPLACE_ONE else 0
         data = validate(self, X, reset=reset, min_rows=min_rows)
         source = prepare(data, request, schema=self.schema, bounds=self.bounds)
+        if is_stored(data):
+            name_columns(self, source.schema.names, reset=reset)
         self.check_features(len(source.encoder.features))
         return source, data
 

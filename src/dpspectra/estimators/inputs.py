@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,22 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ..core.errors import SchemaError
-from ..engines import describe
+from ..engines import describe, is_stored
 
 
 def validate(estimator: BaseEstimator, X: Any, *, reset: bool, min_rows: int = 1) -> Any:
     """Check X and set (``reset``) or compare the estimator's ``n_features_in_`` and ``feature_names_in_``.
 
+    Tables in files are left to ``name_columns``: their header is read as the schema says.
     Returns X itself, or its array. Error texts hold no cell and no number of rows, so scikit-learn's own
     messages, which print the array or its shape, are never reached.
     """
-    if isinstance(X, (str, os.PathLike)) or _is_arrow(X):
-        return _validate_source(estimator, X, reset)
+    if is_stored(X):
+        return X
+    if _is_arrow(X):
+        shape = describe(X)
+        name_columns(estimator, shape.names or (), reset=reset)
+        return X
     if type(X).__name__ == "LazyFrame":
         raise SchemaError("X is a lazy frame: give X.collect()")
     if hasattr(X, "columns") and not isinstance(X, np.ndarray):
@@ -43,16 +49,13 @@ def _is_arrow(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "pyarrow"
 
 
-def _validate_source(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
-    names, columns, _ = describe(X)
-    if names is None:
-        raise SchemaError("the table's columns have no names")
+def name_columns(estimator: BaseEstimator, names: Sequence[str], *, reset: bool) -> None:
+    """Set or compare the estimator's columns where scikit-learn cannot."""
     if reset:
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
-        estimator.n_features_in_ = columns
+        estimator.n_features_in_ = len(names)
     elif list(getattr(estimator, "feature_names_in_", names)) != list(names):
         raise SchemaError("the columns differ from those that were fitted, in name or order")
-    return X
 
 
 def _check_names(names: list[Any]) -> None:
