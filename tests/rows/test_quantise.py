@@ -28,14 +28,21 @@ def squares(rows: np.ndarray) -> list[int]:
 
 
 def oracle(row: np.ndarray, encoder: Encoder, bits: int) -> list[int]:
-    """One row by the specification; only the two roundings of (x - c) * f are doubles."""
+    """One row by the specification: floor((x - c) f + 1/2), then the whole points of the box, then the ball.
+
+    The half is taken off the centre, so the doubles are (x - (c - 1/(2 f))) * f.
+    """
     level = 2.0**bits
     whole = []
     for x, c, s, lo, hi, m in zip(
         row, encoder.centre, encoder.scale, encoder.lower, encoder.upper, encoder.missing, strict=True
     ):
-        x = m if math.isnan(x) else min(max(x, lo), hi)
-        whole.append(math.floor(Fraction((x - c) * (level / (s * encoder.radius))) + Fraction(1, 2)))
+        factor = level / (s * encoder.radius)
+        x, missing = (m, True) if math.isnan(x) else (min(max(x, lo), hi), False)
+        k = math.floor(Fraction((x - (c - 0.5 / factor)) * factor))
+        if not missing:
+            k = min(max(k, math.ceil((lo - c) * factor)), math.floor((hi - c) * factor))
+        whole.append(k)
     total = sum(k * k for k in whole)
     if total > 4**bits:
         whole = [math.trunc(k * (level / math.sqrt(total))) for k in whole]

@@ -1,4 +1,4 @@
-"""From data units to the integer grid: k = floor((x - c) * 2**q / (s B) + 1/2), then the box, then the ball.
+"""From data units to the integer grid: k = floor((x - c) * 2**q / (s B) + 1/2), then the whole points of the box, then the ball.
 
 Works through pieces that stay in the cache, with every step in place.
 """
