@@ -1,5 +1,6 @@
-"""From data units to the integer grid: k = floor((x - c) * 2**q / (s B) + 1/2), then the whole points of the box, then the ball.
+"""From data units to the integer grid: k = floor((x - c) * 2**q / (s B) + 1/2), then the box, then the ball.
 
+The box is that of the whole points inside the bounds, so that corners of the box are in the ball as well.
 Works through pieces that stay in the cache, with every step in place.
 """
 
