@@ -31,6 +31,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,6 +187,7 @@ def sigma_floor_for(coordinates: int, mu: float, tail: float = TAIL) -> float:
     return math.ldexp(1.0, math.ceil(math.log2(needed)))
 
 
+@lru_cache(maxsize=256)  # a release asks several times: for its steps, slack and plan
 def calibrate(budget: Budget, coordinates: int, sigma_floor: float = SIGMA_FLOOR) -> Calibration:
     """How large mu^2 the Gaussian steps of one release may be, together, under one total.
 

@@ -1,8 +1,10 @@
 """The library version, read from the installed package."""
 
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 
+@cache
 def library_version() -> str:
     try:
         return version("dpspectra")

@@ -12,25 +12,19 @@ from .special import clamp_infinities, fill
 FloatArray = NDArray[np.float64]
 
 
-def squared_norms(block: FloatArray, bits: int, scratch: FloatArray | None = None) -> FloatArray:
+def squared_norms(block: FloatArray, bits: int) -> FloatArray:
     """Sum of squares of each row of integers (n, d).
 
     Sums run over at most 2**(51 - 2 bits) columns, where a double is exact for entries up to
     2**(bits + 1); wider rows add such sums in a fixed order. So for such entries the result never depends
     on memory order, threads or the machine. The comparison with 4**bits is exact for all entries and
-    every d: a row inside the ball has only exact partial sums, and rounding is monotone. ``scratch``, of at
-    least the block's size, saves an allocation.
+    every d: a row inside the ball has only exact partial sums, and rounding is monotone.
     """
-    d = block.shape[1]
     width = max(1, 1 << max(0, 51 - 2 * bits))
     total: FloatArray = np.zeros(len(block))
-    for start in range(0, d, width):
+    for start in range(0, block.shape[1], width):
         part = block[:, start : start + width]
-        if part.shape[1] < 128:  # einsum's inner loop is too short there
-            out = None if scratch is None else scratch[: len(part), : part.shape[1]]
-            total += np.multiply(part, part, out=out) @ np.ones(part.shape[1])
-        else:
-            total += np.einsum("ij,ij->i", part, part)
+        total += np.einsum("ij,ij->i", part, part)
     return total
 
 

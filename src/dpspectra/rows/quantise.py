@@ -75,21 +75,18 @@ class Quantiser:
         """
         # Of rows known to lie in the ball only missing cells must be found, and a plain sum shows them.
         ones, norms = np.ones(out.shape[1]), np.empty(len(out))
-        scratch = np.empty((min(self.rows, len(out)), out.shape[1]))
         pieces = [slice(start, start + self.rows) for start in range(0, len(out), self.rows)]
         with np.errstate(all="ignore"):  # no warning may depend on a cell
             for piece in pieces:
                 self._elementwise(data[piece], out[piece])
-                norms[piece] = (
-                    out[piece] @ ones if self._boxed else squared_norms(out[piece], self.bits, scratch)
-                )
+                norms[piece] = out[piece] @ ones if self._boxed else squared_norms(out[piece], self.bits)
             settle(out, norms, self.bits, self._missing)
             if row_map is not None:
                 mapped = row_map(out)
                 if mapped is not out:
                     np.copyto(out, mapped)
                 for piece in pieces:
-                    norms[piece] = squared_norms(out[piece], self.bits, scratch)
+                    norms[piece] = squared_norms(out[piece], self.bits)
                 settle(out, norms, self.bits, self._missing)
 
     def _elementwise(self, data: NDArray[Any], out: FloatArray) -> None:
