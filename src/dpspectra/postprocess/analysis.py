@@ -104,7 +104,9 @@ def _entry_sd(estimate: Estimate) -> FloatArray:
         variance += estimate.mean_sd**2 * np.add.outer(square, square)
         moved = moved - np.outer(estimate.mean, estimate.mean)
     variance[np.diag_indices(len(variance))] *= 2.0
-    errors: FloatArray = np.sqrt(variance + (estimate.rows_sd / estimate.rows * moved) ** 2)
+    if estimate.rows_sd > 0:
+        variance += (estimate.rows_sd / estimate.rows * moved) ** 2
+    errors: FloatArray = np.sqrt(variance)
     return errors
 
 

@@ -190,10 +190,12 @@ def _inverse_gaps(values: Vector, noise: float) -> tuple[Vector, Vector, Vector]
     if noise == 0:
         return sums[0], sums[1], sums[2]
     tiny = rounding(values)
-    for i, value in enumerate(values):
-        gap = value - values
-        inverse = noise / gap[np.abs(gap) > tiny]
-        sums[:, i] = inverse.sum(), (inverse**2).sum(), (inverse**4).sum()
+    for start in range(0, len(values), 64):  # a few rows at a time: no second matrix is made
+        rows = slice(start, start + 64)
+        gap = values[rows, None] - values
+        inverse = np.divide(noise, gap, out=np.zeros_like(gap), where=np.abs(gap) > tiny)
+        square = np.square(inverse)
+        sums[:, rows] = inverse.sum(axis=1), square.sum(axis=1), np.square(square).sum(axis=1)
     return sums[0], sums[1], sums[2]
 
 

@@ -274,9 +274,8 @@ def _reaches(schema: Schema, centre: FloatArray, scale: FloatArray) -> list[tupl
             corners = np.vstack([np.zeros(len(c)), np.eye(len(c))])
             reach = max(math.hypot(*corner) for corner in ((corners - c) / s).tolist())
         else:
-            with np.errstate(over="ignore"):
-                ends = np.abs((np.array(_box(column)) - c[:, None]) / s[:, None])
-            reach = math.hypot(*ends.max(axis=1).tolist())
+            sides = zip(_box(column), c.tolist(), s.tolist(), strict=True)
+            reach = math.hypot(*(max(abs(lo - at), abs(hi - at)) / by for (lo, hi), at, by in sides))
         reaches.append((column.name, reach))
         place = here.stop
     return reaches
