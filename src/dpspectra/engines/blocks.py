@@ -135,8 +135,9 @@ class _Shared(Iterator[NDArray[Any]]):
 
 
 def _block_rows(d: int) -> int:
-    """Enough rows that the matrix product outweighs adding it up, and a piece is full; at most 32 MiB."""
-    return max(1024, min(4096, (1 << 22) // d), SHARED_PIECE // d if d <= NARROW else 0)
+    """Rows of a block: one piece where threads share the work, so that it is still in the cache when it is
+    summed; else enough that the product outweighs adding it up, and at most 32 MiB."""
+    return max(1024, SHARED_PIECE // d if d <= NARROW else min(4096, (1 << 22) // d))
 
 
 @cache
