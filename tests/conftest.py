@@ -12,7 +12,7 @@ from hypothesis import settings
 from dpspectra.noise.base import SOURCE
 from dpspectra.testing.statistics import ALARMS, LIMIT
 
-# CI repeats the same cases, so that it fails for a change and not by chance; at home they are fresh each time.
+# CI repeats the same cases, so that it fails for a change and not by chance; at home they are fresh.
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.register_profile("home", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "home")
