@@ -116,6 +116,14 @@ class ModelSettings:
         bool,
         _option("--denoise/--no-denoise", panel="Method", help="Remove noise from the spectrum (default)."),
     ] = True
+    trace: Annotated[
+        bool,
+        _option(
+            "--trace",
+            panel="Method",
+            help="Release the trace by itself too, for 5 % of mu^2 (rarely worth).",
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -98,6 +98,7 @@ def model_arguments(budget: BudgetSettings, model: ModelSettings, schema: Schema
         "method": model.method,
         "ddof": model.ddof,
         "denoise": model.denoise,
+        "trace": model.trace,
     }
 
 

@@ -274,6 +274,8 @@ class Schema:
         """Read a schema file (TOML); SchemaError names what does not fit."""
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise SchemaError(f"no schema file {str(path)!r}") from None
         except (OSError, UnicodeDecodeError):
             raise SchemaError(f"schema file {str(path)!r} cannot be read as UTF-8 text") from None
         return cls.from_toml(text)

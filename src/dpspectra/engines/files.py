@@ -208,8 +208,9 @@ def template(data: Any, reading: Reading | None = None) -> str:
         "# Fill in every bounds = [lo, hi] and categories = [...] from domain knowledge or public data,\n"
         "# never from this table. Remove the columns that are not to be read.\n"
         '# A column of text: kind = "category" and categories = ["...", ...].\n'
+        "# label names the table in ledgers: one table, one label, and another table another one.\n"
         '[table]\nlabel = "table"\nunit = "row"\n'
-        "# rows = ...      public number of rows (replace-one)\n"
+        "# rows = ...      public number of rows (replace-one); `plan` needs it\n"
         "# rows_max = ...  public capacity (add-remove)\n"
     ]
     for name, kind in zip(names, kinds, strict=True):

@@ -67,9 +67,9 @@ def rows_of(n: int | None, schema: Schema, request: Request) -> int:
     rows = n if n is not None else (capacity(schema, request) if private else schema.rows)
     if rows is None:
         raise ParameterError(
-            "n is missing: give a guess of the number of rows, which is used for planning only"
+            "n is missing: give a guess of the number of rows (--rows or n=), which is used for planning only"
             if private
-            else "n is missing: give the number of rows, or a schema that declares it"
+            else "n is missing: give the public number of rows: rows = ... in the schema, --rows, or n="
         )
     if isinstance(rows, bool) or int(rows) != rows or rows < 1:
         raise ParameterError("n must be a whole number, at least 1")
