@@ -95,7 +95,7 @@ class Budget:
         if epsilon is None:
             raise ParameterError("epsilon is missing: delta alone is not a budget")
         if delta is None:
-            raise ParameterError("delta is missing: give epsilon and delta (well below 1/n, for example delta=1e-6)")
+            raise ParameterError("delta is missing: give both (delta well below 1/n, for example 1e-6)")
         checked_epsilon = _positive(epsilon, "epsilon")
         checked_delta = exact(delta, "delta")
         if not 0 <= checked_delta < 1:

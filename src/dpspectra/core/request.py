@@ -68,7 +68,7 @@ class Request:
             if not isinstance(switch, (bool, np.bool_)):
                 raise ParameterError(f"{name} must be True or False")
         if not isinstance(method, str):
-            raise ParameterError("method must be a name, such as \"auto\" (in plan: an estimator or a name; a schema is given as schema=)")
+            raise ParameterError('method must be a name, such as "auto" (plan takes a schema as schema=)')
         capacity = None if rows_max is None else _integer(rows_max, "rows_max", least=1)
         if capacity is not None and capacity >= 2**58:
             raise ParameterError("rows_max must be below 2^58")

@@ -275,7 +275,7 @@ class Schema:
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except FileNotFoundError:
-            raise SchemaError(f"no schema file {str(path)!r}") from None
+            raise SchemaError(f"schema file {str(path)!r} cannot be read: no such file") from None
         except (OSError, UnicodeDecodeError):
             raise SchemaError(f"schema file {str(path)!r} cannot be read as UTF-8 text") from None
         return cls.from_toml(text)

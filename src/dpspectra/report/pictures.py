@@ -52,7 +52,9 @@ CIRCLE = (
     "An arrow that reaches the circle belongs to a feature that the two components show fully; a short one to"
     " a feature that mostly varies elsewhere. No row is drawn."
 )
-HEATMAP = "Released correlations, blue for -1, white for 0, red for 1."
+HEATMAP = (
+    "Released correlations, blue for -1, white for 0, red for 1. Features with little variance show noise."
+)
 
 
 def _picture(title: str, plot: Callable[[Any], Axes], estimator: Fitted, alt: str, caption: str) -> Picture:
