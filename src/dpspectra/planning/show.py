@@ -10,7 +10,8 @@ from .resources import size
 def table(plan: dict[str, Any]) -> str:
     """``Plan.to_dict()`` as a table for people."""
     n = f"n = {plan['rows']:,}" + ("" if plan["rows_public"] else " (a guess: n is private)")
-    total = "declared" if plan["total_variance_declared"] else "the largest possible, B^2"
+    optimistic = "the largest possible, B^2: optimistic; say what you expect by total_variance"
+    total = "declared" if plan["total_variance_declared"] else optimistic
     facts = [
         ("method", f"{plan['mechanism']} ({plan['reason']})"),
         ("budget", f"{plan['budget']}, {plan['adjacency']}, unit = {plan['unit']}"),
