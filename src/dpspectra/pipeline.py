@@ -159,7 +159,7 @@ def _warn_unrecorded() -> None:
     if not _warned:
         _warned.add("unrecorded")
         warnings.warn(
-            "no ledger: nobody adds up what this table has spent; pass ledger=PATH (--ledger PATH) to record it",
+            "no ledger: nobody adds up what this table has spent; to record it, pass ledger=PATH (--ledger)",
             UnrecordedRelease,
             stacklevel=5,
         )
