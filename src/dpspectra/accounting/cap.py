@@ -90,10 +90,16 @@ class Cap:
         )
 
     def left(self, spent: Cost) -> Cost | None:
-        """What remains beside ``spent``, in the cap's currencies; None without a cap."""
+        """What remains beside ``spent``, in the cap's currencies (0 where unknown); None without a cap."""
         if not self.limits:
             return None
-        return Cost(**{name: limit - (getattr(spent, name) or 0) for name, limit in self.limits.items()})
+        known = {name: getattr(spent, name) for name in self.limits}
+        return Cost(
+            **{
+                name: Fraction(0) if known[name] is None else limit - known[name]
+                for name, limit in self.limits.items()
+            }
+        )
 
     def _way_in(self) -> str:
         if self.epsilon is not None:

@@ -17,6 +17,8 @@ UNLISTED = -1.0
 
 def number(cell: Any) -> float:
     """A cell of an object array as a double; whatever is not a number is missing (NaN)."""
+    if isinstance(cell, (complex, np.complexfloating, np.ndarray)):
+        return math.nan  # NumPy would warn, and no warning may depend on a cell
     try:
         return float(cell)
     except OverflowError:  # an int beyond the doubles: it will be clamped like an infinity
