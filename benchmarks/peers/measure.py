@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import select
 import subprocess
 import sys
@@ -52,9 +53,16 @@ def attempt(library: str, task: dict[str, Any], limit: float) -> dict[str, Any]:
             if not line:
                 process.wait()
                 errors.seek(0)
-                return found | {"failed": (errors.read().strip().splitlines() or ["no message"])[-1]}
+                return found | {"failed": cause(errors.read())}
             found |= json.loads(line)
         return found
+
+
+def cause(text: str) -> str:
+    """The last line of a traceback that names an error; libraries wrap theirs in more lines."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    named = [line for line in lines if re.match(r"[\w.]+(Error|Exception): .", line)]
+    return (named or lines or ["no message"])[-1]
 
 
 def repeat(
