@@ -53,7 +53,7 @@ def attempt(library: str, task: dict[str, Any], limit: float) -> dict[str, Any]:
             if not line:
                 process.wait()
                 errors.seek(0)
-                return found | {"failed": cause(errors.read())}
+                return found | {"failed": cause(errors.read()) or f"ended with status {process.returncode}"}
             found |= json.loads(line)
         return found
 
@@ -62,7 +62,7 @@ def cause(text: str) -> str:
     """The last line of a traceback that names an error; libraries wrap theirs in more lines."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"[\w.]+(Error|Exception): .", line)]
-    return (named or lines or ["no message"])[-1]
+    return (named or lines or [""])[-1]
 
 
 def repeat(
