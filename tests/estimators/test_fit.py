@@ -393,3 +393,14 @@ def test_a_file_is_known_by_its_schema_alone(tmp_path):
     assert model.n_features_in_ == 2
     np.testing.assert_allclose(model.location_, [0.375, 0.625], atol=1e-5)
     assert "secret" not in model.release_.to_json() + repr(vars(model))
+
+
+@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("scaling", ["none", "bounds", "private"])
+def test_scores_lead_back_to_the_rows(table, whiten, scaling):
+    with exact_noise():
+        model = PrivatePCA(**BUDGET, bounds=(-1, 2), scaling=scaling, whiten=whiten).fit(table)
+    np.testing.assert_allclose(model.inverse_transform(model.transform(table)), table, atol=1e-9)
+    assert model.score(table) == pytest.approx(model.score_samples(table).mean())
+    with pytest.raises(ParameterError, match="4 columns"):
+        model.inverse_transform(table[:, :3])
