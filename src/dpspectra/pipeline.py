@@ -19,7 +19,7 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from .accounting.ledger import Ledger
 from .core.errors import ParameterError, PlanWarning, SchemaError, UnrecordedRelease
@@ -165,6 +165,9 @@ def _warn_unrecorded() -> None:
         )
 
 
+_ONCE = "this method reads its rows more than once; use fit instead of partial_fit"
+
+
 class _Summed:
     """A table of which only its exact moments are left."""
 
@@ -181,8 +184,14 @@ class _Summed:
 
     def reduce(self, summary: Summary[Any], row_map: RowMap | None = None) -> Any:
         if not isinstance(summary, Moments) or row_map is not None:
-            raise ParameterError("this method reads its rows more than once; use fit instead of partial_fit")
+            raise ParameterError(_ONCE)
         return self._sums
+
+    def pairs(self, order: Any) -> NoReturn:
+        raise ParameterError(_ONCE)
+
+    def matrix(self) -> NoReturn:
+        raise ParameterError(_ONCE)
 
 
 def open_ledger(ledger: Ledger | str | os.PathLike[str] | None) -> Ledger | None:

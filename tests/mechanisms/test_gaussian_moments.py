@@ -11,7 +11,8 @@ from dpspectra.core.facts import Facts, Grid
 from dpspectra.core.privacy import Adjacency, Budget
 from dpspectra.core.schema import Schema
 from dpspectra.engines import open_table
-from dpspectra.mechanisms.gaussian_moments import GaussianMoments, spread
+from dpspectra.mechanisms.gaussian_moments import GaussianMoments
+from dpspectra.mechanisms.steps import _gaussian_total, filled, spread
 from dpspectra.postprocess.decode import augmentation, decode
 from dpspectra.release import release
 from dpspectra.rows.encode import Encoder
@@ -149,14 +150,14 @@ def test_the_budget_is_used_up_and_not_exceeded(
     mechanism = GaussianMoments(budget, center=center, trace=trace)
     plans = mechanism.calibrate(facts)
     total, spent = (
-        mechanism._calibration(mechanism._drafts(facts))[0].mu_squared,
+        _gaussian_total(mechanism.budget, filled(mechanism.drafts(facts)), {})[0].mu_squared,
         mechanism.cost(plans).mu_squared,
     )
     assert spent is not None
     assert Fraction(999, 1000) * total <= spent <= total
     assert sum(plan.share for plan in plans) == 1
     assert all(plan.mu_squared <= plan.share * total for plan in plans)
-    assert all(spread(plan, 2).shape == (plan.size,) for plan in plans)
+    assert all(spread(plan).shape == (plan.size,) for plan in plans)
 
 
 def test_the_worst_angle_of_the_joint_layout_is_attained() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,8 @@ class Grid:
     """The public integer grid of rows: data = centre + scale * radius * k / 2**bits, |k| <= 2**bits.
 
     ``radius`` B bounds the L2 norm of an encoded row; ``centre`` and ``scale`` have one entry per
-    encoded feature, in data units.
+    encoded feature, in data units. Without public bounds the radius is infinite: rows are then encoded
+    doubles, and each statistic brings them to integers by a rule of its own.
     """
 
     bits: int
@@ -24,14 +26,19 @@ class Grid:
     scale: tuple[float, ...]
 
     @property
+    def bounded(self) -> bool:
+        """Whether rows have a public bound, and so are integers."""
+        return math.isfinite(self.radius)
+
+    @property
     def levels(self) -> int:
         """r = 2**bits, the radius in grid units."""
         return 1 << self.bits
 
     @property
     def step(self) -> float:
-        """One grid unit in encoded units."""
-        return self.radius / self.levels
+        """One unit of a row that the table gives, in encoded units: of the grid, or 1 without bounds."""
+        return self.radius / self.levels if self.bounded else 1.0
 
     @property
     def centre_array(self) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -28,6 +29,11 @@ class StepPlan:
     ``size`` entries in those units: one number, or (diagonal, off-diagonal) for a symmetric matrix packed
     as its upper triangle, row by row. ``sensitivity_squared`` is the squared L2 (Frobenius) sensitivity
     in the same units. ``lemma`` names its proof on the mechanism's page.
+
+    ``law`` is the method of the noise source that draws it. "gaussian" steps cost ``mu_squared`` =
+    sensitivity^2/sigma^2; the others ("laplace", "first", "largest", "threshold") hold the scales of their
+    draws in ``sigma``, have ``mu_squared`` 0 and state their ``cost``. Of "first" and "largest" the released
+    integer is a place.
     """
 
     name: str
@@ -38,6 +44,13 @@ class StepPlan:
     mu_squared: Fraction
     share: Fraction
     lemma: str
+    law: str = "gaussian"
+    cost: Cost | None = None
+
+    @property
+    def charge(self) -> Cost:
+        """What the step costs, whatever its law."""
+        return Cost.gaussian(self.mu_squared) if self.cost is None else self.cost
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -49,6 +62,8 @@ class StepPlan:
             "mu_squared": str(self.mu_squared),
             "share": str(self.share),
             "lemma": self.lemma,
+            "law": self.law,
+            "cost": None if self.cost is None else self.cost.to_dict(),
         }
 
     @classmethod
@@ -62,6 +77,8 @@ class StepPlan:
             mu_squared=Fraction(data["mu_squared"]),
             share=Fraction(data["share"]),
             lemma=data["lemma"],
+            law=data["law"],
+            cost=None if data["cost"] is None else Cost.from_dict(data["cost"]),
         )
 
 
@@ -73,8 +90,25 @@ class Step:
     values: NDArray[np.int64]
 
 
+class Drawn:
+    """Steps by name: what post-processing reads, of a whole release or of its first steps."""
+
+    facts: Facts
+    steps: tuple[Step, ...]
+
+    def step(self, name: str) -> Step:
+        """The step of that name; KeyError if there is none."""
+        for step in self.steps:
+            if step.plan.name == name:
+                return step
+        raise KeyError(name)
+
+    def has(self, name: str) -> bool:
+        return any(step.plan.name == name for step in self.steps)
+
+
 @dataclass(frozen=True)
-class Released:
+class Released(Drawn):
     """A release: everything in it is public, and all estimates are functions of it alone.
 
     Attributes
@@ -107,16 +141,6 @@ class Released:
     def private(self) -> bool:
         return self.guarantee.private
 
-    def step(self, name: str) -> Step:
-        """The step of that name; KeyError if the release has none."""
-        for step in self.steps:
-            if step.plan.name == name:
-                return step
-        raise KeyError(name)
-
-    def has(self, name: str) -> bool:
-        return any(step.plan.name == name for step in self.steps)
-
     def to_json(self) -> str:
         """Strict JSON; ``Released.from_json`` reads it back to an equal release."""
         facts, grid = self.facts, self.facts.grid
@@ -138,7 +162,7 @@ class Released:
                 "features": list(facts.features),
                 "grid": {
                     "bits": grid.bits,
-                    "radius": grid.radius,
+                    "radius": grid.radius if grid.bounded else None,
                     "centre": list(grid.centre),
                     "scale": list(grid.scale),
                 },
@@ -163,7 +187,12 @@ class Released:
             facts = Facts(
                 rows=data["rows"],
                 features=tuple(data["features"]),
-                grid=Grid(grid["bits"], grid["radius"], tuple(grid["centre"]), tuple(grid["scale"])),
+                grid=Grid(
+                    grid["bits"],
+                    math.inf if grid["radius"] is None else grid["radius"],
+                    tuple(grid["centre"]),
+                    tuple(grid["scale"]),
+                ),
                 adjacency=Adjacency(data["adjacency"]),
                 unit=data["unit"],
             )

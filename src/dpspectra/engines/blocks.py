@@ -20,6 +20,7 @@ from ..core.privacy import Adjacency
 from ..rows.encode import Encoder
 from ..rows.quantise import PIECE, SHARED_PIECE
 from ..summaries.table import Accumulator, RowMap, Summary
+from .pairs import Pairs, encoded
 
 R = TypeVar("R")
 Progress = Callable[[int], None]
@@ -41,6 +42,10 @@ class Source(Protocol):
 
     def blocks(self, rows: int) -> Iterator[NDArray[Any]]:
         """Blocks (at most ``rows``, columns) of cells, in order."""
+        ...
+
+    def cells(self) -> NDArray[Any]:
+        """All cells (n, columns): the caller's own array where that is possible."""
         ...
 
 
@@ -96,6 +101,21 @@ class BlockTable:
             first, second = (part.result() for part in parts)
         first.merge(second)
         return first.result()
+
+    def pairs(self, order: NDArray[np.int64]) -> Pairs:
+        """Differences of disjoint pairs of rows in this order (see ``summaries.table.Table``)."""
+        return Pairs(self._cells(), self._encoder, self._facts, order)
+
+    def matrix(self) -> NDArray[np.float64]:
+        """All encoded rows (n, d): private."""
+        return encoded(self._cells(), self._encoder, self._facts.grid.bits)
+
+    def _cells(self) -> NDArray[Any]:
+        if self._facts.rows is None:
+            raise ParameterError(
+                'this method groups rows, so their number must be public: adjacency="replace-one"'
+            )
+        return self._source.cells()
 
     def _feed(self) -> Iterator[NDArray[Any]]:
         seen = 0

@@ -93,6 +93,9 @@ class _FileSource:
             for start in range(0, len(block), rows):
                 yield block[start : start + rows]
 
+    def cells(self) -> NDArray[Any]:
+        return np.concatenate([block.copy() for block in self._stored_blocks(8192)])
+
     def _stored_blocks(self, rows: int) -> Iterator[FloatArray]:
         names = list(self._schema.names)
         if self._dataset is not None:

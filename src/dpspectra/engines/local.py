@@ -50,3 +50,8 @@ class _MemorySource:
     def blocks(self, rows: int) -> Iterator[NDArray[Any]]:
         for start in range(0, self._memory.rows, rows):
             yield self._memory.read(start, min(start + rows, self._memory.rows))
+
+    def cells(self) -> NDArray[Any]:
+        if self._memory.array is not None:
+            return self._memory.array
+        return self._memory.read(0, self._memory.rows)

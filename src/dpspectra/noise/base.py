@@ -47,6 +47,39 @@ class Noise(Protocol):
         """values + independent discrete Laplace noise, P(k) proportional to exp(-|k|/scale)."""
         ...
 
+    def first(self, counts: IntArray, target: int, scales: tuple[float, float]) -> int:
+        """The first i with counts[i] + V_i >= target + V, or ``len(counts)`` if there is none.
+
+        V and V_i are one-sided geometric, P(v) proportional to exp(-v/scale) for v >= 0: V of scale
+        ``scales[0]``, each V_i of ``scales[1]``. Only the place is let out.
+        """
+        ...
+
+    def largest(self, scores: IntArray, scale: float) -> int:
+        """Place of the largest of scores + Gumbel noise: the exponential mechanism, P(i) proportional to
+        exp(scores[i]/scale). Only the place is let out."""
+        ...
+
+    def threshold(self, counts: IntArray, scale: float, least: int) -> IntArray:
+        """counts + discrete Laplace noise where the count is not 0 and the sum is at least ``least``;
+        0 elsewhere."""
+        ...
+
+    def permutation(self, size: int) -> IntArray:
+        """A secret uniform permutation of 0..size-1: which rows are grouped. Never released."""
+        ...
+
+
+def first_at_least(noisy: IntArray, bar: int) -> int:
+    """The first place at or above the bar; the length if there is none."""
+    reached = noisy >= bar
+    return int(np.argmax(reached)) if reached.any() else len(noisy)
+
+
+def above(counts: IntArray, noisy: IntArray, least: int) -> IntArray:
+    """``noisy`` where the exact count is not 0 and the noisy one is at least ``least``, else 0."""
+    return np.where((counts != 0) & (noisy >= least), noisy, 0)
+
 
 SOURCE: ContextVar[Noise | None] = ContextVar("dpspectra_noise", default=None)
 

@@ -7,6 +7,7 @@ sigma is refused above 2^57, where that has probability below exp(-2^11).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import InfeasiblePlan
-from .base import SIGMA_MAX, FloatArray, IntArray
+from .base import SIGMA_MAX, FloatArray, IntArray, above, first_at_least
 
 _CHUNK = 4096  # draws a task: long enough to hide the call, short enough to share between two cores
 _THREADS = 2
@@ -34,8 +35,32 @@ class SecureNoise:
     def laplace(self, values: IntArray, scale: FloatArray) -> IntArray:
         return _add(values, scale, _laplace_sampler)
 
+    def first(self, counts: IntArray, target: int, scales: tuple[float, float]) -> int:
+        bar = target + int(_geometric(scales[0], 1)[0])
+        return first_at_least(counts + _geometric(scales[1], len(counts)), bar)
+
+    def largest(self, scores: IntArray, scale: float) -> int:
+        return int(_largest_sampler(scale)(np.asarray(scores, dtype=np.int64).tolist()))
+
+    def threshold(self, counts: IntArray, scale: float, least: int) -> IntArray:
+        return above(counts, self.laplace(counts, np.full(np.shape(counts), scale)), least)
+
+    def permutation(self, size: int) -> IntArray:
+        # Ties of 64-bit keys, at most size^2/2^65 likely, would be the only departure from uniform.
+        keys = np.frombuffer(os.urandom(8 * size), dtype=np.uint64)
+        return np.argsort(keys)
+
 
 Sampler = Callable[[list[int]], list[int]]
+
+
+def _geometric(scale: float, size: int) -> IntArray:
+    """One-sided geometric draws: a discrete Laplace given that it is not negative, so over half are kept."""
+    kept = np.empty(0, dtype=np.int64)
+    while kept.size < size:
+        draws = _draw(_laplace_sampler(scale), 2 * (size - kept.size) + 8)
+        kept = np.concatenate([kept, draws[draws >= 0]])
+    return kept[:size]
 
 
 def _add(values: IntArray, scale: FloatArray, sampler: Callable[[float], Sampler]) -> IntArray:
@@ -76,6 +101,18 @@ def _laplace_sampler(scale: float) -> Sampler:
     dp = _opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     sampler: Sampler = dp.m.make_laplace(*space, scale=scale)
+    return sampler
+
+
+@lru_cache(maxsize=64)
+def _largest_sampler(scale: float) -> Callable[[list[int]], int]:
+    # Under zCDP the library draws Gumbel noise; its default measure draws exponential noise, which is not
+    # the exponential mechanism and costs more zCDP.
+    dp = _opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
+    sampler: Callable[[list[int]], int] = dp.m.make_noisy_max(
+        *space, dp.zero_concentrated_divergence(), scale=scale
+    )
     return sampler
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..core.facts import Facts
 from ..core.privacy import Adjacency
-from ..core.released import Released, Step
+from ..core.released import Drawn, Step
 from .symmetric import unpack
 
 FloatArray = NDArray[np.float64]
@@ -59,7 +59,7 @@ def grid_mean(step: Step, facts: Facts) -> NDArray[np.int64]:
     return np.floor(mean + 0.5).astype(np.int64)
 
 
-def decode(released: Released, ddof: int = 1) -> Estimate:
+def decode(released: Drawn, ddof: int = 1) -> Estimate:
     """Read a release of ``gaussian_moments``.
 
     ``ddof``: the covariance is divided by n - ddof where its centre was estimated; about a public centre
@@ -85,7 +85,7 @@ def decode(released: Released, ddof: int = 1) -> Estimate:
     )
 
 
-def _about_centre(released: Released, ddof: int) -> Estimate:
+def _about_centre(released: Drawn, ddof: int) -> Estimate:
     facts = released.facts
     rows, rows_sd = float(facts.rows or 0), 0.0
     mean, mean_sd, factor = np.zeros(facts.d), 0.0, 1.0

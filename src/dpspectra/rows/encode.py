@@ -13,6 +13,7 @@ from ..core.errors import ParameterError, SchemaError
 from ..core.facts import Grid
 from ..core.schema import Column, Schema
 from . import special
+from .free import LIMIT, Free
 from .memory import read_all
 from .quantise import PIECE, Quantiser
 
@@ -46,7 +47,7 @@ class Encoder:
     missing : tuple of float, length d
         Data units; the value of a missing cell.
     radius : float
-        B, the L2 norm that no encoded row exceeds after clipping.
+        B, the L2 norm that no encoded row exceeds after clipping; infinite without bounds.
     """
 
     schema: Schema
@@ -67,6 +68,7 @@ class Encoder:
         scaling: str = "none",
         row_norm: float | None = None,
         clip: float | None = None,
+        open_ended: bool = False,
     ) -> Encoder:
         """Derive the geometry.
 
@@ -81,6 +83,9 @@ class Encoder:
             "bounds" divides a number by the half-range of its bounds (1 for a constant column).
         row_norm, clip : float or None
             Public bounds on the norm of an encoded row about the origin; the smallest bound holds.
+        open_ended : bool
+            Let columns go without bounds: the radius is then infinite, and only methods that need
+            no bound take such rows.
 
         Raises
         ------
@@ -92,7 +97,7 @@ class Encoder:
             raise ParameterError('scaling must be "none" or "bounds" to encode rows')
         limits = [_positive(row_norm, "row_norm"), _positive(clip, "clip")]
         open_columns = [c.name for c in schema.columns if c.kind == "number" and c.bounds is None]
-        if open_columns and row_norm is None:
+        if open_columns and row_norm is None and not open_ended:
             raise SchemaError(WAYS_OUT.format(columns=_listed(open_columns)))
         if open_columns and scaling == "bounds":
             raise SchemaError(f'scaling="bounds" needs bounds for {_listed(open_columns)}')
@@ -110,10 +115,11 @@ class Encoder:
         missing = np.where(numbers & ~bounded, centre, middle)
         box = math.hypot(*[reach for _, reach in _reaches(schema, centre, scale)])
         radius = min([box, *(limit for limit in limits if limit is not None)])
-        if math.isinf(radius) or math.isnan(radius):
+        free = bool(open_columns) and row_norm is None and clip is None
+        if (math.isinf(radius) and not free) or math.isnan(radius):
             raise SchemaError("bounds are too wide: the norm of a row would not be finite; rescale the data")
         radius = radius or 1.0  # every column is constant: all rows encode to zero on any grid
-        sizes = np.array([radius, *scale, *(scale * min(radius, 1 / FAR))])
+        sizes = np.array([*([] if free else [radius]), *scale, *(scale * min(radius, 1 / FAR))])
         if not np.all((sizes >= FAR) & (sizes <= 1 / FAR)):
             raise SchemaError("bounds or row_norm are out of the range of doubles; rescale the data")
         return cls(
@@ -159,11 +165,13 @@ class Encoder:
         """The public grid of 2**bits levels."""
         return Grid(bits, self.radius, self.centre, self.scale)
 
-    def quantiser(self, bits: int, piece: int = PIECE) -> Quantiser:
-        """The map from rows in data units to integer rows; one per thread."""
+    def quantiser(self, bits: int, piece: int = PIECE) -> Quantiser | Free:
+        """The map from rows in data units to integer rows (doubles without a bound); one per thread."""
         centre, scale, lower, upper, missing = map(
             np.array, (self.centre, self.scale, self.lower, self.upper, self.missing)
         )
+        if math.isinf(self.radius):
+            return Free(centre, scale, lower, upper, missing, piece)
         return Quantiser(bits, centre, 2.0**bits / (scale * self.radius), lower, upper, missing, piece)
 
     def expand(self, cells: NDArray[Any]) -> NDArray[Any]:
@@ -201,7 +209,7 @@ class Encoder:
         """
         with np.errstate(all="ignore"):  # no warning may depend on a cell
             features = np.array(self.expand(read_all(data, self.schema)), dtype=np.float64, order="C")
-        centre, reach = np.array(self.centre), np.array(self.scale) * self.radius
+        centre, reach = np.array(self.centre), np.array(self.scale) * min(self.radius, LIMIT)
         lower, upper = np.array(self.lower), np.array(self.upper)
         special.fill(features, np.array(self.missing))
         special.clamp_infinities(

@@ -32,10 +32,14 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True)
 class Memory:
-    """An opened in-memory table: ``read(start, stop)`` gives the cells of these rows."""
+    """An opened in-memory table: ``read(start, stop)`` gives the cells of these rows.
+
+    ``array`` is the caller's own array where its numbers are the cells as they are.
+    """
 
     rows: int
     read: Getter
+    array: NDArray[Any] | None = None
 
 
 def shape(data: Any) -> Shape:
@@ -143,7 +147,7 @@ def _open_array(array: NDArray[Any], schema: Schema) -> Memory:
                 cells[:, i] = special.number_codes(cells[:, i], column.categories)
         return cells
 
-    return Memory(len(array), read)
+    return Memory(len(array), read, np.asarray(array) if plain and not masked else None)
 
 
 def _open_rows(rows: Sequence[Any], schema: Schema) -> Memory:

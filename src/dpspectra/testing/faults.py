@@ -19,7 +19,7 @@ from ..mechanisms.base import Mechanism
 from ..noise.base import FloatArray, IntArray
 from ..release import release
 from ..summaries.moments import Moments, MomentSums
-from ..summaries.table import Block, RowMap, Table
+from ..summaries.table import Block, Paired, RowMap, Table
 from .contract import CHECKS
 from .sources import SeededNoise
 from .subject import REAL, Cells, Subject, open_cells, variants
@@ -140,6 +140,12 @@ class _Altered:
         if not isinstance(summary, Moments) or sums.gram is None:
             return sums
         return self.change(self.inner.reduce(_Collect(), row_map), sums)
+
+    def pairs(self, order: IntArray) -> Paired:
+        return self.inner.pairs(order)
+
+    def matrix(self) -> Block:
+        return self.inner.matrix()
 
 
 def _altering(change: Callable[[Rows, MomentSums], MomentSums]) -> Callable[[Cells, Adjacency], Table]:

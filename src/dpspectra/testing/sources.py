@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..noise.base import SOURCE, FloatArray, IntArray, Noise
+from ..noise.base import SOURCE, FloatArray, IntArray, Noise, above, first_at_least
+
+_EACH = ("gaussian", "laplace")
+"""Laws with a scale an entry."""
 
 
 class ExactNoise:
@@ -23,6 +26,18 @@ class ExactNoise:
 
     def laplace(self, values: IntArray, scale: FloatArray) -> IntArray:
         return np.array(values, dtype=np.int64)
+
+    def first(self, counts: IntArray, target: int, scales: tuple[float, float]) -> int:
+        return first_at_least(counts, target)
+
+    def largest(self, scores: IntArray, scale: float) -> int:
+        return int(np.argmax(scores))
+
+    def threshold(self, counts: IntArray, scale: float, least: int) -> IntArray:
+        return np.array(counts, dtype=np.int64)
+
+    def permutation(self, size: int) -> IntArray:
+        return np.arange(size, dtype=np.int64)
 
 
 class SeededNoise:
@@ -43,13 +58,35 @@ class SeededNoise:
         noise = self._generator.laplace(0.0, 1.0, np.shape(values)) * scale
         return values + np.rint(noise).astype(np.int64)
 
+    def first(self, counts: IntArray, target: int, scales: tuple[float, float]) -> int:
+        bar, noise = self._geometric(scales[0], 1)[0], self._geometric(scales[1], len(counts))
+        return first_at_least(counts + noise, target + int(bar))
+
+    def largest(self, scores: IntArray, scale: float) -> int:
+        return int(np.argmax(scores + self._generator.gumbel(0.0, scale, len(scores))))
+
+    def threshold(self, counts: IntArray, scale: float, least: int) -> IntArray:
+        return above(counts, self.laplace(counts, np.full(np.shape(counts), scale)), least)
+
+    def permutation(self, size: int) -> IntArray:
+        return self._generator.permutation(size)
+
+    def _geometric(self, scale: float, size: int) -> IntArray:
+        return self._generator.geometric(-np.expm1(-1.0 / scale), size) - 1
+
 
 @dataclass
 class Recorder:
-    """Notes the exact input and the output of every noise call, in order; another source does the drawing."""
+    """Notes the exact input and the output of every noise call, in order; another source does the drawing.
+
+    ``calls`` holds pairs (exact input, scales), ``laws`` the name of each call's method. The scales are one
+    an entry for "gaussian" and "laplace", (two scales, target) for "first", (scale,) for "largest" and
+    (scale, least) for "threshold".
+    """
 
     inner: Noise
     calls: list[tuple[IntArray, FloatArray]] = field(default_factory=list)
+    laws: list[str] = field(default_factory=list)
     outputs: list[IntArray] = field(default_factory=list)
     private: bool = False
 
@@ -62,12 +99,37 @@ class Recorder:
         return self.inner.entropy + ", recorded (test)"
 
     def gaussian(self, values: IntArray, sigma: FloatArray) -> IntArray:
-        self.calls.append((values.copy(), np.broadcast_to(sigma, values.shape).copy()))
+        self._note("gaussian", values, sigma)
         return self._noted(self.inner.gaussian(values, sigma))
 
     def laplace(self, values: IntArray, scale: FloatArray) -> IntArray:
-        self.calls.append((values.copy(), np.broadcast_to(scale, values.shape).copy()))
+        self._note("laplace", values, scale)
         return self._noted(self.inner.laplace(values, scale))
+
+    def first(self, counts: IntArray, target: int, scales: tuple[float, float]) -> int:
+        self._note("first", counts, np.array([*scales, target], dtype=np.float64))
+        return self._chosen(self.inner.first(counts, target, scales))
+
+    def largest(self, scores: IntArray, scale: float) -> int:
+        self._note("largest", scores, np.array([scale]))
+        return self._chosen(self.inner.largest(scores, scale))
+
+    def threshold(self, counts: IntArray, scale: float, least: int) -> IntArray:
+        self._note("threshold", counts, np.array([scale, least], dtype=np.float64))
+        return self._noted(self.inner.threshold(counts, scale, least))
+
+    def permutation(self, size: int) -> IntArray:
+        return self.inner.permutation(size)
+
+    def _note(self, law: str, values: IntArray, scale: FloatArray) -> None:
+        self.calls.append(
+            (values.copy(), np.broadcast_to(scale, values.shape).copy() if law in _EACH else scale)
+        )
+        self.laws.append(law)
+
+    def _chosen(self, place: int) -> int:
+        self.outputs.append(np.array([place], dtype=np.int64))
+        return place
 
     def _noted(self, output: IntArray) -> IntArray:
         self.outputs.append(output.copy())
@@ -91,6 +153,18 @@ class Replay:
         return self._left.pop(0).copy() if self._left else np.array(values, dtype=np.int64)
 
     laplace = gaussian
+
+    def first(self, counts: IntArray, target: int, scales: tuple[float, float]) -> int:
+        return int(self._left.pop(0)[0]) if self._left else first_at_least(counts, target)
+
+    def largest(self, scores: IntArray, scale: float) -> int:
+        return int(self._left.pop(0)[0]) if self._left else int(np.argmax(scores))
+
+    def threshold(self, counts: IntArray, scale: float, least: int) -> IntArray:
+        return self._left.pop(0).copy() if self._left else np.array(counts, dtype=np.int64)
+
+    def permutation(self, size: int) -> IntArray:
+        return np.arange(size, dtype=np.int64)
 
 
 @contextmanager

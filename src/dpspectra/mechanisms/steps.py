@@ -1,0 +1,268 @@
+"""From shares of one total to calibrated steps: what mechanisms of several draws have in common.
+
+A mechanism states drafts: sizes, sensitivities, shares. Shares are of rho, in which every kind of step has a
+price, and add up to 1. Selections ("first", "largest") get their scales from their shares of the rho that
+the total would buy as one Gaussian step; the Gaussian steps then share, in proportion, all that is left of
+the total by the best composition of the whole (``accounting.compose.fill``), which is more than their
+nominal share.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..accounting.compose import fill
+from ..accounting.exact import float_up, sqrt_down, sqrt_up, total
+from ..accounting.gaussian import Calibration, sigma_floor_for
+from ..accounting.gaussian import calibrate as calibrate_budget
+from ..accounting.zcdp import rho_of_range
+from ..core.errors import InfeasiblePlan, ParameterError
+from ..core.facts import Facts
+from ..core.privacy import Adjacency, Budget, Cost
+from ..core.released import Drawn, Step, StepPlan
+from ..noise.base import SIGMA_MAX, FloatArray, IntArray, Noise
+from ..summaries.table import Table
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A step before its part of the budget is known.
+
+    Parameters (all public)
+    -----------------------
+    name, lemma : of the step, and of the proof of its sensitivity
+    size : how many integers are released
+    sensitivity_squared : squared L2 sensitivity in units of the statistic, for "gaussian"; for the others
+        the sensitivity is 1 ("first": all counts move one way by at most 1; "largest": ``spread``)
+    share : part of the total's rho; None takes what the others leave (one draft at most)
+    symmetric : the packed upper triangle of a symmetric matrix, which gets isometric noise
+    law : "gaussian", "first" or "largest"
+    spread : of "largest": the most by which the change of one score exceeds that of another
+    """
+
+    name: str
+    size: int
+    sensitivity_squared: int
+    share: Fraction | None
+    lemma: str
+    symmetric: bool = False
+    law: str = "gaussian"
+    spread: int = 1
+
+    def part(self, factor: Fraction) -> Draft:
+        """The same draft with its share times ``factor``."""
+        return self if self.share is None else replace(self, share=self.share * factor)
+
+
+class Stepwise:
+    """Base of mechanisms that are a list of drafts and a way to draw them."""
+
+    name: ClassVar[str]
+    adjacencies: ClassVar[frozenset[Adjacency]] = frozenset({Adjacency.REPLACE_ONE})
+    budget: Budget
+
+    @abstractmethod
+    def drafts(self, facts: Facts) -> Sequence[Draft]:
+        """Every step, from public facts; raises ParameterError or InfeasiblePlan."""
+
+    @abstractmethod
+    def draw(self, table: Table, steps: Draws) -> None:
+        """Draw every step of ``drafts``, in order, through ``steps``."""
+
+    def calibrate(self, facts: Facts) -> tuple[StepPlan, ...]:
+        """Every draw of noise, from public facts; raises ParameterError or InfeasiblePlan."""
+        return calibrated(self.budget, tuple(self.drafts(facts)), facts)
+
+    def slack(self, facts: Facts) -> float:
+        """eta of lemma DG, the part of epsilon that covers discrete against continuous noise."""
+        drafts = filled(tuple(self.drafts(facts)))
+        return _gaussian_total(self.budget, drafts, _selections(self.budget, drafts))[0].slack
+
+    def cost(self, plans: Sequence[StepPlan]) -> Cost:
+        """The total, claiming what was asked for."""
+        cost = total([plan.charge for plan in plans])
+        if self.budget.epsilon is not None and self.budget.delta is not None:
+            return cost.claiming(self.budget.epsilon, self.budget.delta)
+        return cost
+
+    def sample(self, table: Table, noise: Noise, plans: Sequence[StepPlan]) -> tuple[Step, ...]:
+        """Read the table and draw."""
+        draws = Draws(table.facts, noise, plans)
+        self.draw(table, draws)
+        return draws.steps
+
+
+class Draws(Drawn):
+    """Draws the planned steps in their order, and holds those drawn so far, which are public."""
+
+    def __init__(self, facts: Facts, noise: Noise, plans: Sequence[StepPlan]) -> None:
+        self.facts, self.steps = facts, ()
+        self.noise = noise
+        self._plans = {plan.name: plan for plan in plans}
+
+    def planned(self, name: str) -> bool:
+        """Whether the plan has a step of that name."""
+        return name in self._plans
+
+    def gaussian(self, name: str, exact: IntArray) -> Step:
+        """Exact integers, flat -> the step, with noise."""
+        plan = self._plans[name]
+        return self._drawn(plan, self.noise.gaussian(exact << plan.shift, spread(plan)))
+
+    def first(self, name: str, counts: IntArray, target: int) -> int:
+        """The place of the first noisy count at the noisy target."""
+        plan = self._plans[name]
+        place = self.noise.first(counts, target, (plan.sigma[0], plan.sigma[1]))
+        self._drawn(plan, np.array([place], dtype=np.int64))
+        return place
+
+    def largest(self, name: str, scores: IntArray) -> int:
+        """The place of the largest noisy score."""
+        plan = self._plans[name]
+        place = self.noise.largest(scores, plan.sigma[0])
+        self._drawn(plan, np.array([place], dtype=np.int64))
+        return place
+
+    def _drawn(self, plan: StepPlan, values: IntArray) -> Step:
+        step = Step(plan, values)
+        self.steps += (step,)
+        return step
+
+
+def filled(drafts: Sequence[Draft]) -> tuple[Draft, ...]:
+    """The drafts with the open share filled in."""
+    spare = 1 - sum((draft.share for draft in drafts if draft.share is not None), Fraction(0))
+    return tuple(replace(draft, share=spare) if draft.share is None else draft for draft in drafts)
+
+
+@lru_cache(maxsize=64)
+def calibrated(budget: Budget, drafts: tuple[Draft, ...], facts: Facts) -> tuple[StepPlan, ...]:
+    """Drafts -> plans within the budget.
+
+    Raises
+    ------
+    ParameterError
+        Selections with a budget in mu, whose currency they have no price in.
+    InfeasiblePlan
+        Noise or sums that 64-bit integers do not hold.
+    """
+    drafts = filled(drafts)
+    selections = _selections(budget, drafts)
+    calibration, floor = _gaussian_total(budget, drafts, selections)
+    whole = sum((_share(draft) for draft in drafts if draft.law == "gaussian"), Fraction(0))
+    return tuple(
+        selections[draft.name]
+        if draft.name in selections
+        else _gaussian_plan(draft, calibration.mu_squared * _share(draft) / whole, floor, facts)
+        for draft in drafts
+    )
+
+
+def _share(draft: Draft) -> Fraction:
+    assert draft.share is not None
+    return draft.share
+
+
+def _selections(budget: Budget, drafts: Sequence[Draft]) -> dict[str, StepPlan]:
+    """The plans of the steps that release a place."""
+    chosen = [draft for draft in drafts if draft.law != "gaussian"]
+    if not chosen:
+        return {}
+    if budget.mu is not None:
+        raise ParameterError(
+            "mu: this method selects privately (a quantile, a scale), which has no price in mu; give epsilon "
+            "and delta, or rho"
+        )
+    rho = calibrate_budget(budget, 1, 2.0**200).mu_squared / 2
+    return {draft.name: _selection(draft, rho * _share(draft)) for draft in chosen}
+
+
+def _selection(draft: Draft, rho: Fraction) -> StepPlan:
+    """By the range of the privacy loss, which costs about range^2/8: of "first" it is e1 + 2 e2, with e1 = e2
+    here, of "largest" ``spread``/scale."""
+    reach = sqrt_down(8 * rho)
+    sigma: tuple[float, ...]
+    if draft.law == "first":
+        scale = float_up(3 / reach)
+        one = 1 / Fraction(scale)
+        sigma, pure, reach = (scale, scale), 2 * one, 3 * one
+    else:
+        scale = float_up(draft.spread / reach)
+        pure = reach = draft.spread / Fraction(scale)
+        sigma = (scale,)
+    if scale > SIGMA_MAX:
+        raise InfeasiblePlan("the budget is too small for a private selection: ask for a larger one")
+    cost = Cost.pure(pure, rho=rho_of_range(reach))
+    return StepPlan(
+        draft.name, 1, 0, sigma, Fraction(1), Fraction(0), _share(draft), draft.lemma, draft.law, cost
+    )
+
+
+def _gaussian_total(
+    budget: Budget, drafts: Sequence[Draft], selections: dict[str, StepPlan]
+) -> tuple[Calibration, float]:
+    """The total mu^2 of the Gaussian steps and the least noise sd that its proof (lemma DG) asks for."""
+    coordinates = sum(draft.size for draft in drafts if draft.law == "gaussian")
+    if not coordinates:
+        return Calibration(Fraction(0), 0.0), 0.0
+    continuous = calibrate_budget(budget, coordinates, sigma_floor=2.0**200)
+    floor = sigma_floor_for(coordinates, float_up(sqrt_up(continuous.mu_squared)))
+    return _left(budget, tuple(plan.charge for plan in selections.values()), coordinates, floor), floor
+
+
+@lru_cache(maxsize=64)
+def _left(budget: Budget, fixed: tuple[Cost, ...], coordinates: int, floor: float) -> Calibration:
+    return fill(budget, fixed, coordinates, floor) if fixed else calibrate_budget(budget, coordinates, floor)
+
+
+def _gaussian_plan(draft: Draft, mu_squared: Fraction, sigma_floor: float, facts: Facts) -> StepPlan:
+    mean_square = draft.sensitivity_squared / mu_squared
+    smallest = sqrt_up(mean_square / 2 if draft.symmetric else mean_square)
+    shift = max(0, math.ceil(math.log2(sigma_floor) - math.log2(smallest)))
+    sensitivity = Fraction(draft.sensitivity_squared * 4**shift)
+    diagonal = float_up(sqrt_up(mean_square * 4**shift))
+    sigma: tuple[float, ...] = (diagonal,)
+    spent = sensitivity / Fraction(diagonal) ** 2
+    if draft.symmetric:
+        off = float_up(sqrt_up(mean_square * 4**shift / 2))
+        sigma, spent = (diagonal, off), sensitivity / min(Fraction(diagonal) ** 2, 2 * Fraction(off) ** 2)
+    # A row's entry is at most the sensitivity; past 2^63 sums would wrap: private still, but useless.
+    rows = facts.rows or 1 << (62 - 2 * facts.grid.bits)
+    if sensitivity * rows**2 >= 2**126:
+        raise InfeasiblePlan(
+            "so many rows at so large a budget do not fit 64-bit sums: ask for a smaller budget, or "
+            "declare fewer rows (rows, rows_max)"
+        )
+    if max(sigma) > SIGMA_MAX:
+        raise InfeasiblePlan(
+            "the budget is too small: the noise does not fit 64-bit integers; "
+            "ask for a larger epsilon, delta, rho or mu"
+        )
+    return StepPlan(draft.name, draft.size, shift, sigma, sensitivity, spent, _share(draft), draft.lemma)
+
+
+def spread(plan: StepPlan) -> FloatArray:
+    """Noise sd of every entry of a Gaussian step."""
+    sigma = np.full(plan.size, plan.sigma[-1])
+    if len(plan.sigma) == 2:  # packed upper triangle of a side of s: the diagonal opens each row
+        side = (math.isqrt(8 * plan.size + 1) - 1) // 2
+        lengths = np.arange(side, 1, -1)
+        sigma[np.concatenate([[0], np.cumsum(lengths)])] = plan.sigma[0]
+    return sigma
+
+
+def parameters_of(mechanism: Any, *names: str) -> dict[str, Any]:
+    """Fields of a mechanism as JSON values."""
+    return {name: _plain(getattr(mechanism, name)) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Fraction) else value
