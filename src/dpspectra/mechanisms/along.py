@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ class Along(Stepwise):
     options : settings of the direction mechanism, as (name, value) pairs
     """
 
+    serves: ClassVar[frozenset[str]] = frozenset({"scree"})
     budget: Budget
     n_components: int
     directions: str

@@ -33,6 +33,8 @@ class Mechanism(Protocol):
     name: ClassVar[str]
     theorem: ClassVar[str]
     adjacencies: ClassVar[frozenset[Adjacency]]
+    serves: ClassVar[frozenset[str]]
+    needs_bounds: ClassVar[bool]
 
     @property
     def budget(self) -> Budget: ...

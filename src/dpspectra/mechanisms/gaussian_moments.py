@@ -47,6 +47,8 @@ class GaussianMoments(Stepwise):
     name: ClassVar[str] = "gaussian_moments"
     theorem: ClassVar[str] = "gaussian_moments.md, theorem 1"
     adjacencies: ClassVar[frozenset[Adjacency]] = frozenset(Adjacency)
+    serves: ClassVar[frozenset[str]] = frozenset({"covariance", "directions", "scree"})
+    needs_bounds: ClassVar[bool] = True
 
     budget: Budget
     center: Center = "private"

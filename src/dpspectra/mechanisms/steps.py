@@ -67,6 +67,10 @@ class Stepwise:
 
     name: ClassVar[str]
     adjacencies: ClassVar[frozenset[Adjacency]] = frozenset({Adjacency.REPLACE_ONE})
+    serves: ClassVar[frozenset[str]] = frozenset({"directions"})
+    """What its release is for: "covariance", "directions", "scree" or "map"."""
+    needs_bounds: ClassVar[bool] = False
+    """Whether it takes rows with a public bound alone."""
     budget: Budget
 
     @abstractmethod
