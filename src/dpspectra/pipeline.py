@@ -135,7 +135,7 @@ def _release(
     label: str,
     view: dict[str, Any] | None,
 ) -> Released:
-    mechanism = choose(request)
+    mechanism = choose(request, table.facts)
     for text in plan_warnings(table.facts, request, source.encoder):
         warnings.warn(text, PlanWarning, stacklevel=4)
     if ledger is None and current().private:
@@ -220,5 +220,6 @@ def source_of(released: Released) -> Source:
         scaling=used["encoding"],
         row_norm=used["row_norm"],
         clip=None if isinstance(used["clip"], str) else used["clip"],
+        open_ended=not released.facts.grid.bounded,
     )
     return Source(names, used["columns_in"], schema, encoder)

@@ -58,7 +58,7 @@ def test_steps_equal_those_of_the_release(adjacency: str, center: str, budget: d
     table = open_table(np.ones((100, 3)), encoder, request.adjacency)
     assert planned.facts == table.facts
     with seeded_noise(1):
-        released = release(table, choose(request))
+        released = release(table, choose(request, table.facts))
     assert planned.steps == tuple(step.plan for step in released.steps)
     assert planned.slack == released.guarantee.slack
     assert planned.mu_squared == released.cost.mu_squared
@@ -110,7 +110,7 @@ def test_predicted_errors_are_within_ten_percent_in_the_median() -> None:
         settings = {"epsilon": epsilon, "delta": "1e-6", "center": center, "adjacency": adjacency}
         planned = plan(n=n, d=d, spectrum=spectrum, row_norm=1.0, **settings)
         table = open_table(cells(n, d, spectrum), planned.encoder, Adjacency(adjacency))
-        mechanism = choose(planned.request)
+        mechanism = choose(planned.request, planned.facts)
         with exact_noise():
             exact = decode(release(table, mechanism)).covariance
         with seeded_noise(number):
@@ -131,10 +131,11 @@ def test_predicted_alignment_of_a_crowded_spectrum() -> None:
     spectrum = [0.05, 0.04, 0.03, 0.01] + [0.001] * 16
     planned = plan(n=2000, d=20, spectrum=spectrum, center="none", row_norm=1.0, **BUDGET)
     table = open_table(cells(2000, 20, spectrum), planned.encoder)
+    mechanism = choose(planned.request, planned.facts)
     with exact_noise():
-        exact = np.linalg.eigh(decode(release(table, choose(planned.request))).covariance)[1][:, ::-1]
+        exact = np.linalg.eigh(decode(release(table, mechanism)).covariance)[1][:, ::-1]
     with seeded_noise(4):
-        found = [decode(release(table, choose(planned.request))).covariance for _ in range(60)]
+        found = [decode(release(table, mechanism)).covariance for _ in range(60)]
     cosines = [(np.linalg.eigh(c)[1][:, ::-1] * exact).sum(axis=0)[:3] ** 2 for c in found]
     np.testing.assert_allclose(np.mean(cosines, axis=0), planned.law.alignments(spectrum)[:3], atol=0.03)
     assert planned.law.alignments(spectrum)[3] < 0.2  # near the edge the first-order law is pessimistic
@@ -149,8 +150,9 @@ def test_a_component_at_the_aligned_share_has_cosine_nine_tenths() -> None:
     x = np.zeros((n, d))
     x[:, 0] = np.sqrt(0.2 * share) * np.where(np.arange(n) % 2, 1, -1)
     table = open_table(x, planned.encoder)
+    mechanism = choose(planned.request, planned.facts)
     with seeded_noise(4):
-        found = [decode(release(table, choose(planned.request))).covariance for _ in range(100)]
+        found = [decode(release(table, mechanism)).covariance for _ in range(100)]
     assert np.mean([np.linalg.eigh(c)[1][0, -1] ** 2 for c in found]) == pytest.approx(0.9, abs=0.02)
     # The component at the resolved share just passes the detection edge, in expectation.
     w = planned.resolved_share * 0.2
@@ -267,9 +269,10 @@ def test_auto_takes_the_moments_and_says_why() -> None:
     planned = plan(n=100, d=3, **BUDGET)
     assert planned.mechanism == "gaussian_moments"
     assert "auto" in planned.reason
-    assert choose(Request.of(center="joint", method="gaussian_moments", **BUDGET)).center == "joint"
+    named = Request.of(center="joint", method="gaussian_moments", **BUDGET)
+    assert choose(named, planned.facts).center == "joint"
     with pytest.raises(ParameterError, match="auto, gaussian_moments"):
-        choose(Request.of(method="nothing", **BUDGET))
+        choose(Request.of(method="nothing", **BUDGET), planned.facts)
 
 
 def test_pure_dp_is_refused_with_the_way_out() -> None:

@@ -85,7 +85,7 @@ def _open(path: Path | None, label: str, made: Plan) -> WatchedLedger | None:
 
     require(path)
     ledger = WatchedLedger(path)
-    cost = choose(made.request).cost(made.steps)
+    cost = choose(made.request, made.facts).cost(made.steps)
     ledger.check(label, cost, adjacency=made.facts.adjacency, unit=made.facts.unit)
     return ledger
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from .errors import ParameterError
-from .privacy import Adjacency, Budget, Number
+from .privacy import Adjacency, Budget, Number, exact
 
 CENTERS = ("private", "joint", "public", "none")
 SCALINGS = ("none", "bounds", "private")
+PURPOSES = ("covariance", "directions", "scree", "map")
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,10 @@ class Request:
     """Checked public settings; argument by argument as in the estimators.
 
     ``center`` is one of CENTERS or a public vector (tuple); ``clip`` is "none" or a positive float.
+
+    ``purpose`` is one of PURPOSES: what the release is for. ``n_components`` (None: all) and ``settings``
+    go to the mechanism's fields of the same names; ``directions`` and ``variances`` name the mechanisms
+    that find directions and look along them, with ``share`` of the budget for the latter.
     """
 
     budget: Budget
@@ -35,6 +41,12 @@ class Request:
     ddof: int = 1
     trace: bool = False
     rows_max: int | None = None
+    purpose: str = "covariance"
+    directions: str = "auto"
+    variances: str = "auto"
+    share: Fraction = Fraction(1, 2)
+    settings: tuple[tuple[str, Any], ...] = ()
+    n_components: int | None = field(default=None, compare=False)  # how many are kept may change until then
 
     @classmethod
     def of(
@@ -54,6 +66,12 @@ class Request:
         ddof: int = 1,
         trace: bool = False,
         rows_max: int | None = None,
+        purpose: str = "covariance",
+        directions: str = "auto",
+        variances: str = "auto",
+        share: Number = Fraction(1, 2),
+        settings: Mapping[str, Any] | None = None,
+        n_components: Any = None,
         **_: Any,
     ) -> Request:
         """Check every argument; ParameterError names the one that is wrong. Unknown keywords are ignored,
@@ -67,8 +85,16 @@ class Request:
         for name, switch in (("denoise", denoise), ("trace", trace)):
             if not isinstance(switch, (bool, np.bool_)):
                 raise ParameterError(f"{name} must be True or False")
+        if purpose not in PURPOSES:
+            raise ParameterError(f"purpose must be one of {', '.join(map(repr, PURPOSES))}")
         if not isinstance(method, str):
             raise ParameterError('method must be a name, such as "auto" (plan takes a schema as schema=)')
+        for name, value in (("directions", directions), ("variances", variances)):
+            if not isinstance(value, str):
+                raise ParameterError(f'{name} must be a name, such as "auto"')
+        part = exact(share, "share")
+        if not 0 < part < 1:
+            raise ParameterError("share must be in (0, 1): the part of the budget that is not for directions")
         capacity = None if rows_max is None else _integer(rows_max, "rows_max", least=1)
         if capacity is not None and capacity >= 2**58:
             raise ParameterError("rows_max must be below 2^58")
@@ -84,6 +110,12 @@ class Request:
             ddof=_integer(ddof, "ddof", least=0),
             trace=bool(trace),
             rows_max=capacity,
+            purpose=purpose,
+            directions=directions,
+            variances=variances,
+            share=part,
+            settings=tuple(sorted((settings or {}).items())),
+            n_components=_count(n_components),
         )
 
     @property
@@ -124,6 +156,13 @@ def _center(value: Any) -> str | tuple[float, ...]:
     if not vector or not all(math.isfinite(entry) for entry in vector):
         raise ParameterError("center: a public vector must be finite and not empty")
     return vector
+
+
+def _count(value: Any) -> int | None:
+    """A number of components; None for a share of the variance, which needs all (estimators check it)."""
+    if isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)):
+        return int(value)
+    return None
 
 
 def _positive(value: Any, name: str) -> float:

@@ -13,6 +13,7 @@ from ..core.privacy import Adjacency
 from ..core.request import Request
 from ..core.schema import Schema
 from ..rows.encode import Encoder
+from .auto import open_ended
 from .resources import check_memory
 
 
@@ -40,6 +41,7 @@ def encoder_of(schema: Schema, request: Request) -> Encoder:
         scaling=encoding_of(schema, request),
         row_norm=request.row_norm,
         clip=None if isinstance(request.clip, str) else request.clip,
+        open_ended=open_ended(request),
     )
 
 

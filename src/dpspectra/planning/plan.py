@@ -16,7 +16,7 @@ from ..core.released import StepPlan
 from ..core.request import Request
 from ..core.schema import Schema
 from ..rows.encode import Encoder
-from .choose import choose, reason
+from .choose import choose, decide
 from .facts import encoder_of, facts_of, regrid, rows_of, schema_of
 from .law import Law, crowding, law
 from .resources import Resources, resources
@@ -133,7 +133,7 @@ class Plan:
         def reached(rows: int) -> bool:
             facts = regrid(self.facts, rows, self.encoder)
             try:
-                steps = choose(self.request).calibrate(facts)
+                steps = choose(self.request, facts).calibrate(facts)
             except InfeasiblePlan:  # more rows than 64-bit sums hold
                 return False
             return law(steps, facts, rows, self.request.ddof).turning <= goal
@@ -167,7 +167,7 @@ class Plan:
         def reached(value: float) -> bool:
             request = replace(self.request, budget=budget(value))
             try:
-                steps = choose(request).calibrate(self.facts)
+                steps = choose(request, self.facts).calibrate(self.facts)
             except InfeasiblePlan:  # a budget too small for 64-bit noise
                 return False
             return law(steps, self.facts, self.rows, request.ddof).turning <= goal
@@ -302,7 +302,7 @@ def plan(
     rows = rows_of(n, read, request)
     facts = facts_of(rows, read, encoder, request)
 
-    mechanism = choose(request)
+    mechanism = choose(request, facts)
     steps = mechanism.calibrate(facts)
     noise = law(steps, facts, rows, request.ddof)
     assumed = _spectrum(spectrum, facts.d)
@@ -326,7 +326,7 @@ def plan(
         spectrum=assumed,
         resources=resources(facts.d, rows, steps),
         mechanism=mechanism.name,
-        reason=reason(request),
+        reason=decide(request, facts).reason,
         slack=mechanism.slack(facts),
         warnings=tuple(warnings),
     )

@@ -52,7 +52,7 @@ def plan_warnings(
             "allowed; take delta well below 1/n"
         )
     if known:
-        edge = law(choose(request).calibrate(facts), facts, known, request.ddof).edge
+        edge = law(choose(request, facts).calibrate(facts), facts, known, request.ddof).edge
         largest = facts.grid.radius**2  # rows lie in the ball of radius B
         if edge > largest:
             texts.append(

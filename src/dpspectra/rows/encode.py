@@ -27,7 +27,8 @@ FAR = 1e-120
 WAYS_OUT = (
     "bounds are missing for {columns}. They are never read from the table. Three ways out: "
     "(1) give bounds from domain knowledge; (2) take them from public data of the same kind; "
-    "(3) make a paid, recorded private estimate of the scale and give it as row_norm"
+    "(3) make a paid, recorded private estimate of the scale and give it as row_norm. Components "
+    '(PrivatePCA, method="spherical_kendall" or "spatial_sign") and eigenvalues (PrivateScree) need none'
 )
 
 
