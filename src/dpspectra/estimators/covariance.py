@@ -12,7 +12,7 @@ from ..accounting.ledger import Ledger
 from ..core.privacy import Adjacency, Number
 from ..core.released import Released
 from ..core.schema import Schema
-from .base import MomentsEstimator
+from .moments import MomentsEstimator
 
 FloatArray = NDArray[np.float64]
 
@@ -60,6 +60,8 @@ class PrivateCovariance(MomentsEstimator):
     >>> model.covariance_.shape
     (2, 2)
     """
+
+    purpose = "covariance"
 
     def __init__(
         self,

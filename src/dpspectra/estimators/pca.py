@@ -18,7 +18,7 @@ from ..core.privacy import Adjacency, Number
 from ..core.released import Released
 from ..core.schema import Schema
 from ..postprocess.matrices import floored, precision
-from .base import MomentsEstimator
+from .moments import MomentsEstimator
 
 FloatArray = NDArray[np.float64]
 
@@ -107,6 +107,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentsEstim
         self.ledger = ledger
         self.label = label
 
+    purpose = "directions"
     _own = ("n_components", "whiten")
 
     def transform(self, X: Any) -> FloatArray:
