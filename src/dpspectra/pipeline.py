@@ -145,6 +145,7 @@ def _release(
         "columns_in": source.columns,
         "origin": list(request.origin) if isinstance(request.origin, tuple) else request.origin,
         "encoding": encoding_of(source.schema, request),
+        "groups": request.groups,
         "names_in": None if source.names is None else list(source.names),
         "view": view or {},
     }
@@ -182,8 +183,10 @@ class _Summed:
             unit=source.schema.unit,
         )
 
-    def reduce(self, summary: Summary[Any], row_map: RowMap | None = None) -> Any:
-        if not isinstance(summary, Moments) or row_map is not None:
+    def reduce(
+        self, summary: Summary[Any], row_map: RowMap | None = None, *, groups: bool = False
+    ) -> Any:
+        if not isinstance(summary, Moments) or row_map is not None or groups:
             raise ParameterError(_ONCE)
         return self._sums
 
@@ -221,5 +224,6 @@ def source_of(released: Released) -> Source:
         row_norm=used["row_norm"],
         clip=None if isinstance(used["clip"], str) else used["clip"],
         open_ended=not released.facts.grid.bounded,
+        groups=used.get("groups"),
     )
     return Source(names, used["columns_in"], schema, encoder)

@@ -314,3 +314,31 @@ def test_describe() -> None:
         assert describe(form) == (("a", "b", "c"), 3, 203)
     assert describe(pd.DataFrame(rows())) == (None, 3, 203)
     same(sums(rows()), sums(pd.DataFrame(rows())))
+
+
+class _Kept:
+    """A summary that keeps the rows it was given."""
+
+    def start(self, d, bits):
+        self.blocks = []
+        return self
+
+    def add(self, block):
+        self.blocks.append(block.copy())
+
+    def result(self):
+        return np.concatenate(self.blocks)
+
+
+def test_groups_come_as_one_more_column() -> None:
+    schema = Schema((Column("x", bounds=(-1, 1)), Column("g", "category", categories=("5", "7"))))
+    cells = np.array([[0.5, 7], [-1, 5], [9, 8], [np.nan, np.nan]])
+    table = open_table(cells, Encoder.build(schema, groups="g"), block_rows=3)
+    assert table.facts.groups == ("5", "7", "(other)")
+    assert table.facts.features == ("x",)
+    one = 2.0**table.facts.grid.bits
+    expected = [[one / 2, 1], [-one, 0], [one, 2], [0, 2]]
+    assert table.reduce(_Kept(), groups=True).tolist() == expected
+    assert table.reduce(_Kept()).tolist() == [row[:1] for row in expected]
+    plain = open_table(cells[:, :1], Encoder.build(schema.select(["x"])))
+    assert plain.reduce(_Kept(), groups=True)[:, 1].tolist() == [0, 0, 0, 0]

@@ -125,3 +125,29 @@ def test_transform_without_bounds() -> None:
     encoder = Encoder.build(Schema.from_bounds(None, 2), origin=[1, 2], row_norm=5)
     cells = np.array([[np.nan, np.inf], [-np.inf, 9.0]])
     np.testing.assert_array_equal(encoder.transform(cells), [[1, 7], [-4, 9]])
+
+
+def test_a_group_column_is_read_and_not_encoded() -> None:
+    schema = Schema((*MIXED.columns, Column("g", "category", categories=("a", "b"))))
+    encoder = Encoder.build(schema, groups="g")
+    assert encoder.features == Encoder.build(MIXED).features
+    assert (encoder.radius, encoder.centre) == (Encoder.build(MIXED).radius, Encoder.build(MIXED).centre)
+    assert encoder.levels == ("a", "b", "(other)")
+    cells = np.array([[1, 0, 1], [2, 1, 0], [3, -1, -1], [4, 0, np.nan]], dtype=float)
+    assert encoder.codes(cells).tolist() == [1, 0, 2, 2]
+    assert np.array_equal(encoder.expand(cells), Encoder.build(MIXED).expand(cells[:, :2]))
+    assert Encoder.build(MIXED).levels == ()
+    assert Encoder.build(MIXED).codes(cells).tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "name", "message"),
+    [
+        (MIXED.columns, "absent", "no column 'absent'"),
+        (MIXED.columns, "age", "no column 'age'"),
+        (MIXED.columns[1:], "sector", "no other column"),
+    ],
+)
+def test_a_group_column_is_a_category_among_others(columns, name: str, message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        Encoder.build(Schema(tuple(columns)), groups=name)

@@ -51,13 +51,18 @@ class Grid:
 
 @dataclass(frozen=True)
 class Facts:
-    """Public facts. ``rows`` is n under replace-one and None under add/remove (n is private there)."""
+    """Public facts. ``rows`` is n under replace-one and None under add/remove (n is private there).
+
+    ``groups``: names of the groups that rows fall into, the last for all values that the schema does not
+    list; empty if rows are not grouped.
+    """
 
     rows: int | None
     features: tuple[str, ...]
     grid: Grid
     adjacency: Adjacency
     unit: str = "row"
+    groups: tuple[str, ...] = ()
 
     @property
     def d(self) -> int:

@@ -31,9 +31,10 @@ class StepPlan:
     in the same units. ``lemma`` names its proof on the mechanism's page.
 
     ``law`` is the method of the noise source that draws it. "gaussian" steps cost ``mu_squared`` =
-    sensitivity^2/sigma^2; the others ("laplace", "first", "largest", "threshold") hold the scales of their
-    draws in ``sigma``, have ``mu_squared`` 0 and state their ``cost``. Of "first" and "largest" the released
-    integer is a place.
+    sensitivity^2/sigma^2; the others ("laplace", "wishart", "first", "largest", "threshold") hold the scales
+    of their draws in ``sigma``, have ``mu_squared`` 0 and state their ``cost``. ``sensitivity_squared`` is
+    that of the L1 norm for "laplace", of the nuclear norm for "wishart". Of "first" and "largest" the
+    released integer is a place.
     """
 
     name: str
@@ -160,6 +161,7 @@ class Released(Drawn):
                 "unit": facts.unit,
                 "rows": facts.rows,
                 "features": list(facts.features),
+                "groups": list(facts.groups),
                 "grid": {
                     "bits": grid.bits,
                     "radius": grid.radius if grid.bounded else None,
@@ -195,6 +197,7 @@ class Released(Drawn):
                 ),
                 adjacency=Adjacency(data["adjacency"]),
                 unit=data["unit"],
+                groups=tuple(data.get("groups", ())),
             )
             steps = tuple(
                 Step(StepPlan.from_dict(step), np.asarray(step["values"], dtype=np.int64))

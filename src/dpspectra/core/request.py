@@ -124,6 +124,14 @@ class Request:
         return str(self.center) if self.center in ("private", "joint") else "fixed"
 
     @property
+    def groups(self) -> str | None:
+        """The category column that says which group a row belongs to, among the settings."""
+        found = dict(self.settings).get("groups")
+        if not (found is None or isinstance(found, str)):
+            raise ParameterError("groups must be the name of a category column, or None")
+        return found
+
+    @property
     def origin(self) -> str | tuple[float, ...]:
         """Where rows are measured from before any release: "bounds" (mid-range), "zero", or a vector."""
         if not isinstance(self.center, str):

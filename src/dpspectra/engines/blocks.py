@@ -79,6 +79,7 @@ class BlockTable:
             grid=encoder.grid(encoder.bits_for(capacity) if bits is None else bits),
             adjacency=adjacency,
             unit=encoder.schema.unit,
+            groups=encoder.levels,
         )
 
     def __repr__(self) -> str:
@@ -89,15 +90,15 @@ class BlockTable:
         """The public facts of the table."""
         return self._facts
 
-    def reduce(self, summary: Summary[R], row_map: RowMap | None = None) -> R:
-        """Visit every row once and return the exact summary."""
+    def reduce(self, summary: Summary[R], row_map: RowMap | None = None, *, groups: bool = False) -> R:
+        """Visit every row once and return the exact summary (see ``summaries.table.Table``)."""
         rows = self._facts.rows
         small = rows is not None and rows * self._facts.d < SMALL
         if small or self._facts.d > NARROW or (os.cpu_count() or 1) < 2:
-            return self._work(summary, row_map, self._feed(), PIECE).result()
+            return self._work(summary, row_map, groups, self._feed(), PIECE).result()
         feed = _Shared(self._feed())
         with _one_blas_thread(), ThreadPoolExecutor(2) as pool:
-            parts = [pool.submit(self._work, summary, row_map, feed, SHARED_PIECE) for _ in range(2)]
+            parts = [pool.submit(self._work, summary, row_map, groups, feed, SHARED_PIECE) for _ in range(2)]
             first, second = (part.result() for part in parts)
         first.merge(second)
         return first.result()
@@ -126,7 +127,12 @@ class BlockTable:
                 self._progress(seen)
 
     def _work(
-        self, summary: Summary[R], row_map: RowMap | None, feed: Iterator[NDArray[Any]], piece: int
+        self,
+        summary: Summary[R],
+        row_map: RowMap | None,
+        groups: bool,
+        feed: Iterator[NDArray[Any]],
+        piece: int,
     ) -> Accumulator[R]:
         facts = self._facts
         sums = summary.start(facts.d, facts.grid.bits)
@@ -138,7 +144,7 @@ class BlockTable:
                     buffer = np.empty((len(cells), facts.d))
                 block = buffer[: len(cells)]
                 quantise(self._encoder.expand(cells), block, row_map)
-                sums.add(block)
+                sums.add(np.column_stack([block, self._encoder.codes(cells)]) if groups else block)
         return sums
 
 

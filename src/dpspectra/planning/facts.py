@@ -42,6 +42,7 @@ def encoder_of(schema: Schema, request: Request) -> Encoder:
         row_norm=request.row_norm,
         clip=None if isinstance(request.clip, str) else request.clip,
         open_ended=open_ended(request),
+        groups=request.groups,
     )
 
 
@@ -89,7 +90,7 @@ def facts_of(rows: int, schema: Schema, encoder: Encoder, request: Request) -> F
     private = request.adjacency is Adjacency.ADD_REMOVE
     grid = encoder.grid(encoder.bits_for(capacity(schema, request) if private else rows))
     features = tuple(encoder.features)
-    return Facts(None if private else rows, features, grid, request.adjacency, schema.unit)
+    return Facts(None if private else rows, features, grid, request.adjacency, schema.unit, encoder.levels)
 
 
 def regrid(facts: Facts, rows: int, encoder: Encoder) -> Facts:

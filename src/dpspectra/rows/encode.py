@@ -24,6 +24,9 @@ DOMINANT = 0.9
 FAR = 1e-120
 """Scales lie between this and its inverse, so that squares, noise and inverses of them stay doubles."""
 
+OTHER = "(other)"
+"""The group of all rows whose value is not listed."""
+
 WAYS_OUT = (
     "bounds are missing for {columns}. They are never read from the table. Three ways out: "
     "(1) give bounds from domain knowledge; (2) take them from public data of the same kind; "
@@ -49,6 +52,8 @@ class Encoder:
         Data units; the value of a missing cell.
     radius : float
         B, the L2 norm that no encoded row exceeds after clipping; infinite without bounds.
+    groups : str or None
+        A category column that tells the group of a row and is none of its features.
     """
 
     schema: Schema
@@ -59,6 +64,7 @@ class Encoder:
     upper: tuple[float, ...]
     missing: tuple[float, ...]
     radius: float
+    groups: str | None = None
 
     @classmethod
     def build(
@@ -70,6 +76,7 @@ class Encoder:
         row_norm: float | None = None,
         clip: float | None = None,
         open_ended: bool = False,
+        groups: str | None = None,
     ) -> Encoder:
         """Derive the geometry.
 
@@ -87,6 +94,8 @@ class Encoder:
         open_ended : bool
             Let columns go without bounds: the radius is then infinite, and only methods that need
             no bound take such rows.
+        groups : str or None
+            Name of a category column that is read and not encoded.
 
         Raises
         ------
@@ -96,6 +105,7 @@ class Encoder:
         """
         if scaling not in ("none", "bounds"):
             raise ParameterError('scaling must be "none" or "bounds" to encode rows')
+        read, schema = schema, _without(schema, groups)
         limits = [_positive(row_norm, "row_norm"), _positive(clip, "clip")]
         open_columns = [c.name for c in schema.columns if c.kind == "number" and c.bounds is None]
         if open_columns and row_norm is None and not open_ended:
@@ -124,7 +134,7 @@ class Encoder:
         if not np.all((sizes >= FAR) & (sizes <= 1 / FAR)):
             raise SchemaError("bounds or row_norm are out of the range of doubles; rescale the data")
         return cls(
-            schema=schema,
+            schema=read,
             features=features,
             centre=tuple(centre.tolist()),
             scale=tuple(scale.tolist()),
@@ -132,6 +142,7 @@ class Encoder:
             upper=tuple(upper.tolist()),
             missing=tuple(missing.tolist()),
             radius=radius,
+            groups=groups,
         )
 
     @property
@@ -141,7 +152,8 @@ class Encoder:
 
     def dominant_column(self) -> str | None:
         """The column that carries over 90 % of B**2 by its bounds, if there is one and d > 1."""
-        reaches = _reaches(self.schema, np.array(self.centre), np.array(self.scale))
+        schema = _without(self.schema, self.groups)
+        reaches = _reaches(schema, np.array(self.centre), np.array(self.scale))
         box = math.hypot(*[reach for _, reach in reaches])
         if len(reaches) < 2 or not 0 < box < math.inf:
             return None
@@ -185,6 +197,8 @@ class Encoder:
         out: FloatArray = np.zeros((len(cells), self.d))
         place = 0
         for i, column in enumerate(self.schema.columns):
+            if column.name == self.groups:
+                continue
             values = np.asarray(cells[:, i], dtype=np.float64)
             if column.categories is None:
                 out[:, place] = values
@@ -196,6 +210,19 @@ class Encoder:
             if column.missing == "indicator":
                 out[:, place - 1] = np.isnan(values)
         return out
+
+    def codes(self, cells: NDArray[Any]) -> FloatArray:
+        """Place of each row's group in ``levels`` (n,), from cells (n, columns); 0 without groups."""
+        if self.groups is None:
+            return np.zeros(len(cells))
+        codes = np.asarray(cells[:, self.schema.names.index(self.groups)], dtype=np.float64)
+        return np.where(codes >= 0, codes, len(self.levels) - 1.0)  # missing or not listed
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Names of the groups: the listed values, then OTHER; empty without groups."""
+        column = next((column for column in self.schema.columns if column.name == self.groups), None)
+        return () if column is None else (*(column.categories or ()), OTHER)
 
     @property
     def plain(self) -> bool:
@@ -219,6 +246,18 @@ class Encoder:
             np.where(np.isinf(upper), centre + reach, upper),
         )
         return features
+
+
+def _without(schema: Schema, groups: str | None) -> Schema:
+    """The schema of what is encoded."""
+    if groups is None:
+        return schema
+    kinds = {column.name: column.kind for column in schema.columns}
+    if kinds.get(groups) != "category":
+        raise SchemaError(f'groups: the schema has no column {groups!r} of kind = "category"')
+    if len(kinds) == 1:
+        raise SchemaError(f"groups: the schema has no other column than {groups!r}")
+    return schema.select([name for name in schema.names if name != groups])
 
 
 def _positive(value: Any, name: str) -> float | None:

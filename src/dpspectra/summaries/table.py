@@ -68,6 +68,14 @@ class Table(Reducible, Protocol):
     @property
     def facts(self) -> Facts: ...
 
+    def reduce(self, summary: Summary[R], row_map: RowMap | None = None, *, groups: bool = False) -> R:
+        """Visit every row once and return the exact summary.
+
+        With ``groups`` a block has one more column at its end: the place of the row's group in
+        ``facts.groups``, or 0 if there are none. It is a function of the row alone.
+        """
+        ...
+
     def pairs(self, order: NDArray[np.int64]) -> Paired:
         """The differences of the pairs (order[0], order[1]), (order[2], order[3]), ... of rows, each once.
 
