@@ -1,10 +1,10 @@
 """From shares of one total to calibrated steps: what mechanisms of several draws have in common.
 
 A mechanism states drafts: sizes, sensitivities, shares. Shares are of rho, in which every kind of step has a
-price, and add up to 1. Selections ("first", "largest") get their scales from their shares of the rho that
-the total would buy as one Gaussian step; the Gaussian steps then share, in proportion, all that is left of
-the total by the best composition of the whole (``accounting.compose.fill``), which is more than their
-nominal share.
+price, and add up to 1. Steps of other laws get their scales from their shares of the rho that the total
+would buy as one Gaussian step; the Gaussian steps then share, in proportion, all that is left of the total
+by the best composition of the whole (``accounting.compose.fill``), which is more than their nominal share.
+Where no step is Gaussian and the total names an epsilon, shares are of that.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..accounting.compose import fill
-from ..accounting.exact import float_up, sqrt_down, sqrt_up, total
+from ..accounting.exact import float_down, float_up, sqrt_down, sqrt_up, total
 from ..accounting.gaussian import Calibration, sigma_floor_for
 from ..accounting.gaussian import calibrate as calibrate_budget
-from ..accounting.zcdp import rho_of_range
+from ..accounting.zcdp import rho_of_pure, rho_of_range
 from ..core.errors import InfeasiblePlan, ParameterError
 from ..core.facts import Facts
 from ..core.privacy import Adjacency, Budget, Cost
 from ..core.released import Drawn, Step, StepPlan
 from ..noise.base import SIGMA_MAX, FloatArray, IntArray, Noise
+from ..noise.floats import wishart_slack
 from ..summaries.table import Table
 
 
@@ -40,11 +41,13 @@ class Draft:
     -----------------------
     name, lemma : of the step, and of the proof of its sensitivity
     size : how many integers are released
-    sensitivity_squared : squared L2 sensitivity in units of the statistic, for "gaussian"; for the others
-        the sensitivity is 1 ("first": all counts move one way by at most 1; "largest": ``spread``)
+    sensitivity_squared : squared sensitivity in units of the statistic: L2 for "gaussian", L1 for "laplace",
+        the nuclear norm for "wishart"; for the others the sensitivity is 1 ("first": all counts move one way
+        by at most 1; "largest": ``spread``)
     share : part of the total's rho; None takes what the others leave (one draft at most)
-    symmetric : the packed upper triangle of a symmetric matrix, which gets isometric noise
-    law : "gaussian", "first" or "largest"
+    symmetric : the packed upper triangle of a symmetric matrix, which gets isometric noise; its L1 norm
+        counts off-diagonal entries sqrt(2) times
+    law : "gaussian", "laplace", "wishart", "first" or "largest"
     spread : of "largest": the most by which the change of one score exceeds that of another
     """
 
@@ -86,9 +89,12 @@ class Stepwise:
         return calibrated(self.budget, tuple(self.drafts(facts)), facts)
 
     def slack(self, facts: Facts) -> float:
-        """eta of lemma DG, the part of epsilon that covers discrete against continuous noise."""
+        """The part of epsilon that covers the noise as it is drawn: eta of lemma DG, discrete against
+        continuous Gaussian noise, and that of float noise."""
         drafts = filled(tuple(self.drafts(facts)))
-        return _gaussian_total(self.budget, drafts, _selections(self.budget, drafts))[0].slack
+        selections = _selections(self.budget, drafts)
+        floats = sum(float_slack(plan) for plan in selections.values())
+        return _gaussian_total(self.budget, drafts, selections)[0].slack + floats
 
     def cost(self, plans: Sequence[StepPlan]) -> Cost:
         """The total, claiming what was asked for."""
@@ -116,10 +122,24 @@ class Draws(Drawn):
         """Whether the plan has a step of that name."""
         return name in self._plans
 
+    def plan(self, name: str) -> StepPlan:
+        """The plan of that name."""
+        return self._plans[name]
+
     def gaussian(self, name: str, exact: IntArray) -> Step:
         """Exact integers, flat -> the step, with noise."""
         plan = self._plans[name]
         return self._drawn(plan, self.noise.gaussian(exact << plan.shift, spread(plan)))
+
+    def laplace(self, name: str, exact: IntArray) -> Step:
+        """Exact integers, flat -> the step, with discrete Laplace noise."""
+        plan = self._plans[name]
+        return self._drawn(plan, self.noise.laplace(exact, spread(plan)))
+
+    def wishart(self, name: str, exact: IntArray) -> Step:
+        """The packed upper triangle of a symmetric matrix -> the step, with a difference of Wisharts."""
+        plan = self._plans[name]
+        return self._drawn(plan, self.noise.wishart(exact, side_of(plan.size), plan.sigma[0]))
 
     def first(self, name: str, counts: IntArray, target: int) -> int:
         """The place of the first noisy count at the noisy target."""
@@ -176,7 +196,7 @@ def _share(draft: Draft) -> Fraction:
 
 
 def _selections(budget: Budget, drafts: Sequence[Draft]) -> dict[str, StepPlan]:
-    """The plans of the steps that release a place."""
+    """The plans of the steps that are not Gaussian."""
     chosen = [draft for draft in drafts if draft.law != "gaussian"]
     if not chosen:
         return {}
@@ -185,29 +205,73 @@ def _selections(budget: Budget, drafts: Sequence[Draft]) -> dict[str, StepPlan]:
             "mu: this method selects privately (a quantile, a scale), which has no price in mu; give epsilon "
             "and delta, or rho"
         )
+    if budget.epsilon is not None and len(chosen) == len(drafts):  # pure steps add up to it at any delta
+        return {draft.name: _pure(draft, budget.epsilon * _share(draft)) for draft in chosen}
     rho = calibrate_budget(budget, 1, 2.0**200).mu_squared / 2
     return {draft.name: _selection(draft, rho * _share(draft)) for draft in chosen}
 
 
 def _selection(draft: Draft, rho: Fraction) -> StepPlan:
     """By the range of the privacy loss, which costs about range^2/8: of "first" it is e1 + 2 e2, with e1 = e2
-    here, of "largest" ``spread``/scale."""
+    here, of "largest" ``spread``/scale. Other pure steps cost at most epsilon^2/2."""
     reach = sqrt_down(8 * rho)
-    sigma: tuple[float, ...]
+    return _pure(draft, {"first": 2 * reach / 3, "largest": reach}.get(draft.law, reach / 2))
+
+
+def _pure(draft: Draft, epsilon: Fraction) -> StepPlan:
+    """A step of that pure epsilon or a little less, as scales are rounded up."""
+    size, sensitivity = 1, Fraction(1)
     if draft.law == "first":
-        scale = float_up(3 / reach)
-        one = 1 / Fraction(scale)
-        sigma, pure, reach = (scale, scale), 2 * one, 3 * one
+        scale = float_up(2 / epsilon)
+        sigma: tuple[float, ...] = (scale, scale)
+        cost = Cost.pure(2 / Fraction(scale), rho=rho_of_range(3 / Fraction(scale)))
+    elif draft.law == "largest":
+        scale = float_up(draft.spread / epsilon)
+        sigma, reach = (scale,), draft.spread / Fraction(scale)
+        cost = Cost.pure(reach, rho=rho_of_range(reach))
     else:
-        scale = float_up(draft.spread / reach)
-        pure = reach = draft.spread / Fraction(scale)
-        sigma = (scale,)
-    if scale > SIGMA_MAX:
-        raise InfeasiblePlan("the budget is too small for a private selection: ask for a larger one")
-    cost = Cost.pure(pure, rho=rho_of_range(reach))
+        size, sensitivity = draft.size, Fraction(draft.sensitivity_squared)
+        sigma, pure = (_laplace if draft.law == "laplace" else _wishart)(draft, epsilon)
+        cost = Cost.pure(pure, rho=rho_of_pure(pure))
+    if max(sigma) > SIGMA_MAX:
+        raise InfeasiblePlan("the budget is too small for this noise or selection: ask for a larger one")
     return StepPlan(
-        draft.name, 1, 0, sigma, Fraction(1), Fraction(0), _share(draft), draft.lemma, draft.law, cost
+        draft.name, size, 0, sigma, sensitivity, Fraction(0), _share(draft), draft.lemma, draft.law, cost
     )
+
+
+def _laplace(draft: Draft, epsilon: Fraction) -> tuple[tuple[float, ...], Fraction]:
+    """Scales and epsilon: the sensitivity over the scale, isometric where the draft is symmetric."""
+    squared = draft.sensitivity_squared
+    sigma: tuple[float, ...] = (float_up(sqrt_up(Fraction(squared)) / epsilon),)
+    least = Fraction(sigma[0]) ** 2
+    if draft.symmetric:
+        sigma += (float_up(sqrt_up(Fraction(squared, 2)) / epsilon),)
+        least = min(least, 2 * Fraction(sigma[1]) ** 2)
+    return sigma, min(epsilon, sqrt_up(squared / least))
+
+
+def _wishart(draft: Draft, epsilon: Fraction) -> tuple[tuple[float, ...], Fraction]:
+    """Scale and epsilon: half the nuclear sensitivity over the scale, and what float noise costs on top."""
+    side, root = side_of(draft.size), sqrt_up(Fraction(draft.sensitivity_squared))
+    slack = Fraction(wishart_slack(side, float_down(root / (2 * epsilon))))
+    if 4 * slack > epsilon:
+        raise InfeasiblePlan(
+            "epsilon is too small for float noise on so many columns: ask for a larger one, or take "
+            "method='laplace'"
+        )
+    scale = float_up(root / (2 * (epsilon - slack)))
+    return (scale,), min(epsilon, root / (2 * Fraction(scale)) + slack)
+
+
+def float_slack(plan: StepPlan) -> float:
+    """The part of epsilon that covers a step's float noise; 0 where noise is exact."""
+    return wishart_slack(side_of(plan.size), plan.sigma[0]) if plan.law == "wishart" else 0.0
+
+
+def side_of(size: int) -> int:
+    """Order of the symmetric matrix whose packed upper triangle has that size."""
+    return (math.isqrt(8 * size + 1) - 1) // 2
 
 
 def _gaussian_total(
@@ -254,11 +318,10 @@ def _gaussian_plan(draft: Draft, mu_squared: Fraction, sigma_floor: float, facts
 
 
 def spread(plan: StepPlan) -> FloatArray:
-    """Noise sd of every entry of a Gaussian step."""
+    """Noise sd of every entry of a Gaussian step, scale of a Laplace one."""
     sigma = np.full(plan.size, plan.sigma[-1])
     if len(plan.sigma) == 2:  # packed upper triangle of a side of s: the diagonal opens each row
-        side = (math.isqrt(8 * plan.size + 1) - 1) // 2
-        lengths = np.arange(side, 1, -1)
+        lengths = np.arange(side_of(plan.size), 1, -1)
         sigma[np.concatenate([[0], np.cumsum(lengths)])] = plan.sigma[0]
     return sigma
 

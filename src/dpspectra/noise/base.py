@@ -47,6 +47,11 @@ class Noise(Protocol):
         """values + independent discrete Laplace noise, P(k) proportional to exp(-|k|/scale)."""
         ...
 
+    def wishart(self, values: IntArray, side: int, scale: float) -> IntArray:
+        """values, the packed upper triangle of a symmetric matrix, + rounded scale (G G' - H H') + discrete
+        Laplace noise of scale ``floats.smoothing(side, scale)``; G and H are (side, side + 1) normals."""
+        ...
+
     def first(self, counts: IntArray, target: int, scales: tuple[float, float]) -> int:
         """The first i with counts[i] + V_i >= target + V, or ``len(counts)`` if there is none.
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..core.errors import InfeasiblePlan
 from .base import SIGMA_MAX, FloatArray, IntArray, above, first_at_least
+from .floats import smoothing, wishart
 
 _CHUNK = 4096  # draws a task: long enough to hide the call, short enough to share between two cores
 _THREADS = 2
@@ -34,6 +35,10 @@ class SecureNoise:
 
     def laplace(self, values: IntArray, scale: FloatArray) -> IntArray:
         return _add(values, scale, _laplace_sampler)
+
+    def wishart(self, values: IntArray, side: int, scale: float) -> IntArray:
+        smooth = np.full(np.shape(values), smoothing(side, scale))
+        return self.laplace(values + wishart(side, scale), smooth)
 
     def first(self, counts: IntArray, target: int, scales: tuple[float, float]) -> int:
         bar = target + int(_geometric(scales[0], 1)[0])

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..noise.base import SOURCE, FloatArray, IntArray, Noise, above, first_at_least
+from ..noise.floats import rounded, smoothing
 
 _EACH = ("gaussian", "laplace")
 """Laws with a scale an entry."""
@@ -25,6 +26,9 @@ class ExactNoise:
         return np.array(values, dtype=np.int64)
 
     def laplace(self, values: IntArray, scale: FloatArray) -> IntArray:
+        return np.array(values, dtype=np.int64)
+
+    def wishart(self, values: IntArray, side: int, scale: float) -> IntArray:
         return np.array(values, dtype=np.int64)
 
     def first(self, counts: IntArray, target: int, scales: tuple[float, float]) -> int:
@@ -58,6 +62,11 @@ class SeededNoise:
         noise = self._generator.laplace(0.0, 1.0, np.shape(values)) * scale
         return values + np.rint(noise).astype(np.int64)
 
+    def wishart(self, values: IntArray, side: int, scale: float) -> IntArray:
+        first, second = self._generator.standard_normal((2, side, side + 1))
+        smooth = np.full(np.shape(values), smoothing(side, scale))
+        return self.laplace(values + rounded(first, second, scale), smooth)
+
     def first(self, counts: IntArray, target: int, scales: tuple[float, float]) -> int:
         bar, noise = self._geometric(scales[0], 1)[0], self._geometric(scales[1], len(counts))
         return first_at_least(counts + noise, target + int(bar))
@@ -80,8 +89,8 @@ class Recorder:
     """Notes the exact input and the output of every noise call, in order; another source does the drawing.
 
     ``calls`` holds pairs (exact input, scales), ``laws`` the name of each call's method. The scales are one
-    an entry for "gaussian" and "laplace", (two scales, target) for "first", (scale,) for "largest" and
-    (scale, least) for "threshold".
+    an entry for "gaussian" and "laplace", (two scales, target) for "first", (scale,) for "largest"
+    and "wishart", (scale, least) for "threshold".
     """
 
     inner: Noise
@@ -105,6 +114,10 @@ class Recorder:
     def laplace(self, values: IntArray, scale: FloatArray) -> IntArray:
         self._note("laplace", values, scale)
         return self._noted(self.inner.laplace(values, scale))
+
+    def wishart(self, values: IntArray, side: int, scale: float) -> IntArray:
+        self._note("wishart", values, np.array([scale]))
+        return self._noted(self.inner.wishart(values, side, scale))
 
     def first(self, counts: IntArray, target: int, scales: tuple[float, float]) -> int:
         self._note("first", counts, np.array([*scales, target], dtype=np.float64))
@@ -153,6 +166,9 @@ class Replay:
         return self._left.pop(0).copy() if self._left else np.array(values, dtype=np.int64)
 
     laplace = gaussian
+
+    def wishart(self, values: IntArray, side: int, scale: float) -> IntArray:
+        return self.gaussian(values, np.array([scale]))
 
     def first(self, counts: IntArray, target: int, scales: tuple[float, float]) -> int:
         return int(self._left.pop(0)[0]) if self._left else first_at_least(counts, target)
