@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .core.privacy import Adjacency, Budget
     from .core.released import Released
     from .core.schema import Column, Schema
-    from .estimators import PrivateCovariance, PrivatePCA
+    from .estimators import PrivateCovariance, PrivatePCA, PrivateScree
     from .planning import plan
 
 __version__ = library_version()
@@ -27,6 +27,7 @@ _HOMES = {
     "Ledger": "accounting.ledger",
     "PrivateCovariance": "estimators",
     "PrivatePCA": "estimators",
+    "PrivateScree": "estimators",
     "Released": "core.released",
     "Schema": "core.schema",
     "plan": "planning",
@@ -39,6 +40,7 @@ __all__ = [
     "Ledger",
     "PrivateCovariance",
     "PrivatePCA",
+    "PrivateScree",
     "Released",
     "Schema",
     "__version__",

@@ -2,5 +2,6 @@
 
 from .covariance import PrivateCovariance
 from .pca import PrivatePCA
+from .scree import PrivateScree
 
-__all__ = ["PrivateCovariance", "PrivatePCA"]
+__all__ = ["PrivateCovariance", "PrivatePCA", "PrivateScree"]

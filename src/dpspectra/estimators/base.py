@@ -6,6 +6,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable
 from inspect import signature
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -112,8 +113,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def _methods(cls, released: Released) -> dict[str, Any]:
-        """The settings that name the mechanisms of a release."""
-        return {"method": released.mechanism}
+        """The settings that name the mechanisms of a release, and the share between them."""
+        known, used = signature(cls).parameters, released.parameters
+        own = {name: used[name] for name in ("directions", "share") if name in used and name in known}
+        return {"method": released.mechanism} | own
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "release_")  # batches or a refused fit set the names of the columns alone
@@ -167,6 +170,12 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True  # cells of object arrays that are no numbers are missing
         tags.non_deterministic = not current().silent
         return tags
+
+
+def whole_components(count: Any, d: int) -> None:
+    """Refuse a number of components that is not whole or not in 1..d."""
+    if isinstance(count, (bool, np.bool_)) or not (isinstance(count, Integral) and 1 <= int(count) <= d):
+        raise ParameterError(f"n_components must be in 1..{d}, the number of encoded features")
 
 
 def request_of(estimator: Any, **changes: Any) -> Request:
