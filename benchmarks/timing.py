@@ -30,6 +30,7 @@ from sklearn.decomposition import PCA
 from dpspectra import PrivateCovariance, PrivatePCA, pipeline
 from dpspectra.core.schema import Schema
 from dpspectra.engines import open_table
+from dpspectra.engines.blocks import block_numbers
 from dpspectra.noise.base import SOURCE, FloatArray, IntArray
 from dpspectra.noise.secure import SecureNoise
 from dpspectra.rows.encode import Encoder
@@ -177,7 +178,7 @@ def memory(n: int, d: int) -> dict[str, Any]:
     table.reduce(Moments())
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    block = min(n, vars(table)["_block_rows"]) * d * 8
+    block = 8 * min(n * d, block_numbers(d))
     limit = 2 * d * d * 8 + 2 * block
     command = [sys.executable, "-m", "benchmarks.timing", "--resident", f"{n}x{d}"]
     done = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -16,6 +17,7 @@ from dpspectra.core.errors import ParameterError, SchemaError
 from dpspectra.core.privacy import Adjacency
 from dpspectra.core.schema import Column, Schema
 from dpspectra.engines import LocalTable, describe, open_table
+from dpspectra.engines.blocks import block_numbers
 from dpspectra.rows.encode import Encoder
 from dpspectra.rows.maps import Recentre
 from dpspectra.summaries.moments import Moments, MomentSums
@@ -82,6 +84,21 @@ def test_two_threads_equal_one() -> None:
         whole = LocalTable(data, encoder).reduce(Moments(), row_map)
         halves = [LocalTable(part, encoder).reduce(Moments(), row_map) for part in np.split(data, 4)]
         same(whole, halves[0] + halves[1] + halves[2] + halves[3])
+
+
+@pytest.mark.parametrize("d", [1, 2, 10, 20, 200, 512, 520])
+@pytest.mark.parametrize("row_norm", [None, 1.0])
+def test_memory_of_a_pass(d: int, row_norm: float | None) -> None:
+    """At most two blocks and 2 d^2 numbers beyond the input, also where every row is clipped or filled."""
+    data = np.random.default_rng(6).uniform(-1, 1, size=(max(2_100_000 // d, 100), d))
+    data[::7] = np.nan
+    table = LocalTable(data, Encoder.build(Schema.from_bounds((-1, 1), d), row_norm=row_norm))
+    table.reduce(Moments())  # what is loaded once is no part of a pass
+    tracemalloc.start()
+    table.reduce(Moments())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 8 * (2 * d * d + 2 * block_numbers(d))
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "i1", "u1", "i8", "bool", ">f8", "longdouble"])

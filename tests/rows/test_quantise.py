@@ -137,6 +137,19 @@ def test_memory_order_and_dtype_do_not_matter(d: int) -> None:
         np.testing.assert_array_equal(results[0], other)
 
 
+@settings(max_examples=100, deadline=None)
+@given(hnp.arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(2, 4)), elements=CELLS))
+def test_one_box_for_all_columns_changes_nothing(data: np.ndarray) -> None:
+    """The short way by least and greatest number, against a table whose last column has another box."""
+    rows, d = data.shape
+    same = Schema.from_bounds((-1, 2), d)
+    other = Schema.from_bounds(([-1.0] * d + [0.0], [2.0] * d + [0.0]), d + 1)
+    short, long = np.empty((rows, d)), np.empty((rows, d + 1))
+    Encoder.build(same).quantiser(12)(data, short)
+    Encoder.build(other).quantiser(12)(np.column_stack([data, np.zeros(rows)]), long)
+    np.testing.assert_array_equal(short, long[:, :d])
+
+
 def test_halves_round_up() -> None:
     encoder = Encoder.build(Schema.from_bounds((-4, 4), 1))
     out = np.empty((4, 1))

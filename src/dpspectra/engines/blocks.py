@@ -160,10 +160,17 @@ class _Shared(Iterator[NDArray[Any]]):
             return next(self._feed)
 
 
+def block_numbers(d: int) -> int:
+    """Numbers of a block: 2 MiB, more for wide rows so that the product outweighs adding it up, and at most
+    32 MiB. A pass over an array takes at most two blocks and 2 d^2 numbers of memory."""
+    rows = 1024 if d <= NARROW else max(1024, min(4096, (1 << 22) // d))
+    return max(1 << 18, rows * d)
+
+
 def _block_rows(d: int) -> int:
-    """Rows of a block: one piece where threads share the work, so that it is still in the cache when it is
-    summed; else enough that the product outweighs adding it up, and at most 32 MiB."""
-    return max(1024, SHARED_PIECE // d if d <= NARROW else min(4096, (1 << 22) // d))
+    """Rows in a go: a block, or less than half of one where two threads share the work. That leaves room for
+    scratch and the second thread's sums, and is still in the cache when it is summed."""
+    return min(1 << 15, max(384, SHARED_PIECE // d)) if d <= NARROW else block_numbers(d) // d
 
 
 @cache

@@ -11,6 +11,9 @@ from .special import clamp_infinities, fill
 
 FloatArray = NDArray[np.float64]
 
+CHUNK = 1 << 14
+"""Numbers of rows to clip at a time, so that scratch is small even if all rows are outside."""
+
 
 def squared_norms(block: FloatArray, bits: int) -> FloatArray:
     """Sum of squares of each row of integers (n, d).
@@ -56,8 +59,10 @@ def settle(block: FloatArray, norms: FloatArray, bits: int, missing: FloatArray)
     with work to do.
     """
     odd = np.flatnonzero(~(norms <= 4.0**bits))
-    rows = block[odd]
-    fill(rows, missing)
-    level = np.full(block.shape[1], 2.0**bits)
-    clamp_infinities(rows, -level, level)
-    block[odd] = ball(rows, bits)
+    step, level = max(1, CHUNK // block.shape[1]), np.full(block.shape[1], 2.0**bits)
+    for start in range(0, len(odd), step):
+        here = odd[start : start + step]
+        rows = block[here]
+        fill(rows, missing)
+        clamp_infinities(rows, -level, level)
+        block[here] = ball(rows, bits)

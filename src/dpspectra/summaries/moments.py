@@ -23,9 +23,6 @@ from .table import Block
 
 IntArray = NDArray[np.int64]
 
-PANEL = 1 << 16
-"""Numbers that are cast to int64 at a time, so that no second matrix is made."""
-
 
 @dataclass(frozen=True, eq=False)
 class MomentSums:
@@ -72,10 +69,10 @@ class MomentAccumulator:
         self._count += len(block)
         for start in range(0, len(block), self._exact_rows):
             rows = block[start : start + self._exact_rows]
-            self._total += (np.ones(len(rows)) @ rows).astype(np.int64)
-            if self._gram is not None:
+            _add(self._total, np.ones(len(rows)) @ rows)
+            if self._gram is not None and self._product is not None:
                 np.matmul(rows.T, rows, out=self._product)
-                _add_cast(self._gram, self._product)
+                _add(self._gram, self._product)
 
     def merge(self, other: MomentAccumulator) -> None:
         """Add another accumulator of the same summary."""
@@ -90,8 +87,6 @@ class MomentAccumulator:
         return MomentSums(self._count, self._total, self._gram)
 
 
-def _add_cast(gram: IntArray, product: NDArray[np.float64] | None) -> None:
-    assert product is not None
-    step = max(1, PANEL // len(gram))
-    for start in range(0, len(gram), step):
-        gram[start : start + step] += product[start : start + step].astype(np.int64)
+def _add(sums: IntArray, whole: NDArray[np.float64]) -> None:
+    """Add doubles that are integers; the ufunc casts them in its small buffer, so no second matrix is made."""
+    np.add(sums, whole, out=sums, dtype=np.int64, casting="unsafe")
