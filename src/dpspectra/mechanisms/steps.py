@@ -23,6 +23,7 @@ from ..accounting.compose import fill
 from ..accounting.exact import float_down, float_up, sqrt_down, sqrt_up, total
 from ..accounting.gaussian import Calibration, sigma_floor_for
 from ..accounting.gaussian import calibrate as calibrate_budget
+from ..accounting.threshold import least_shown
 from ..accounting.zcdp import rho_of_pure, rho_of_range
 from ..core.errors import InfeasiblePlan, ParameterError
 from ..core.facts import Facts
@@ -47,8 +48,9 @@ class Draft:
     share : part of the total's rho; None takes what the others leave (one draft at most)
     symmetric : the packed upper triangle of a symmetric matrix, which gets isometric noise; its L1 norm
         counts off-diagonal entries sqrt(2) times
-    law : "gaussian", "laplace", "wishart", "first" or "largest"
-    spread : of "largest": the most by which the change of one score exceeds that of another
+    law : "gaussian", "laplace", "wishart", "first", "largest" or "threshold"
+    spread : of "largest": the most by which the change of one score exceeds that of another; of "threshold":
+        how many counts a row moves by 1
     """
 
     name: str
@@ -141,6 +143,11 @@ class Draws(Drawn):
         plan = self._plans[name]
         return self._drawn(plan, self.noise.wishart(exact, side_of(plan.size), plan.sigma[0]))
 
+    def threshold(self, name: str, exact: IntArray) -> Step:
+        """Exact counts, flat -> the step: noisy counts, and 0 where there is none or the noisy one is low."""
+        plan = self._plans[name]
+        return self._drawn(plan, self.noise.threshold(exact, plan.sigma[0], int(plan.sigma[1])))
+
     def first(self, name: str, counts: IntArray, target: int) -> int:
         """The place of the first noisy count at the noisy target."""
         plan = self._plans[name]
@@ -205,10 +212,17 @@ def _selections(budget: Budget, drafts: Sequence[Draft]) -> dict[str, StepPlan]:
             "mu: this method selects privately (a quantile, a scale), which has no price in mu; give epsilon "
             "and delta, or rho"
         )
-    if budget.epsilon is not None and len(chosen) == len(drafts):  # pure steps add up to it at any delta
+    pure = len(chosen) == len(drafts) and all(draft.law != "threshold" for draft in drafts)
+    if budget.epsilon is not None and pure:  # pure steps add up to it at any delta
         return {draft.name: _pure(draft, budget.epsilon * _share(draft)) for draft in chosen}
     rho = calibrate_budget(budget, 1, 2.0**200).mu_squared / 2
-    return {draft.name: _selection(draft, rho * _share(draft)) for draft in chosen}
+    found = {
+        draft.name: _selection(draft, rho * _share(draft)) for draft in chosen if draft.law != "threshold"
+    }
+    for draft in chosen:
+        if draft.law == "threshold":
+            found[draft.name] = _threshold(draft, budget, drafts, [plan.charge for plan in found.values()])
+    return found
 
 
 def _selection(draft: Draft, rho: Fraction) -> StepPlan:
@@ -237,6 +251,34 @@ def _pure(draft: Draft, epsilon: Fraction) -> StepPlan:
         raise InfeasiblePlan("the budget is too small for this noise or selection: ask for a larger one")
     return StepPlan(
         draft.name, size, 0, sigma, sensitivity, Fraction(0), _share(draft), draft.lemma, draft.law, cost
+    )
+
+
+def _threshold(draft: Draft, budget: Budget, drafts: Sequence[Draft], others: list[Cost]) -> StepPlan:
+    """Noise and threshold of a stability histogram, of its share of delta and of as much epsilon as leaves
+    the Gaussian steps their shares of mu^2: by the best composition that is more than by its price in rho."""
+    if not (budget.epsilon and budget.delta):
+        raise ParameterError(
+            "a sparse histogram has a threshold, whose price is a delta: give epsilon and delta"
+        )
+    gaussian = [step for step in drafts if step.law == "gaussian"]
+    coordinates, delta = sum(step.size for step in gaussian), budget.delta * _share(draft)
+    kept = calibrate_budget(budget, 1, 2.0**200).mu_squared * sum(map(_share, gaussian), Fraction(0))
+    low, high = budget.epsilon * _share(draft) / 64, budget.epsilon
+    for _ in range(12):
+        middle = (low + high) / 2
+        try:
+            left = fill(budget, [*others, Cost.approx(middle, delta)], coordinates, 2.0**200).mu_squared
+        except ParameterError:  # it takes all
+            left = Fraction(0)
+        low, high = (middle, high) if left >= kept else (low, middle)
+    scale = float_up(draft.spread / low)
+    if scale > SIGMA_MAX:
+        raise InfeasiblePlan("the budget is too small for a threshold on counts: ask for a larger one")
+    cost = Cost.approx(draft.spread / Fraction(scale), delta)
+    sigma, square = (scale, float(least_shown(scale, delta))), Fraction(draft.spread) ** 2
+    return StepPlan(
+        draft.name, draft.size, 0, sigma, square, Fraction(0), _share(draft), draft.lemma, draft.law, cost
     )
 
 

@@ -1,4 +1,4 @@
-"""Public simulation with a fixed seed: what noise does to a spectrum that is already released.
+"""Public simulation with a fixed seed, of numbers that are already released.
 
 The only place of this folder where ``numpy.random`` is allowed. Nothing here is noise for privacy: the
 draws are the same in every run, and they are functions of the released numbers alone.
@@ -45,3 +45,8 @@ def mean_response(
     values, vectors = np.linalg.eigh(np.diag(spectrum) + noise)
     oracle = np.einsum("mij,i->mj", vectors**2, spectrum)
     return values.mean(axis=0)[::-1], oracle.mean(axis=0)[::-1]
+
+
+def jitter(size: int) -> NDArray[np.float64]:
+    """Points (size, 2) spread evenly over the unit square: where synthetic points lie in their cells."""
+    return np.random.default_rng(SEED).random((size, 2))
