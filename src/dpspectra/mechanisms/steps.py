@@ -128,6 +128,10 @@ class Draws(Drawn):
         """The plan of that name."""
         return self._plans[name]
 
+    def plan(self, name: str) -> StepPlan:
+        """The plan of a step, drawn or not: its noise may set what is drawn."""
+        return self._plans[name]
+
     def gaussian(self, name: str, exact: IntArray) -> Step:
         """Exact integers, flat -> the step, with noise."""
         plan = self._plans[name]
