@@ -3,8 +3,8 @@
 Claim (lemma L-sparse of score_map.md): counts get discrete Laplace noise of scale s, that is
 P(k) = (1 - q)/(1 + q) q^|k| with q = exp(-1/s); a cell is shown if its exact count is not 0 and its noisy one
 at least ``least``. If one row moves at most ``moved`` counts, each by 1 (2 under replace-one, 1 under
-add/remove), this is (moved/s, delta)-DP, where delta = P(1 + noise >= least) = q^(least - 1)/(1 + q); no smaller
-delta holds, for any epsilon.
+add/remove), this is (moved/s, delta)-DP with delta = P(1 + noise >= least) = q^(least - 1)/(1 + q); no
+smaller delta holds, for any epsilon.
 """
 
 from __future__ import annotations
