@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core.errors import ParameterError
 
-_NOT_MECHANISMS = {"base", "registry", "steps", "along"}
+_NOT_MECHANISMS = {"base", "registry", "steps", "along", "allocation"}
 
 
 @cache

@@ -93,10 +93,7 @@ class Stepwise:
     def slack(self, facts: Facts) -> float:
         """The part of epsilon that covers the noise as it is drawn: eta of lemma DG, discrete against
         continuous Gaussian noise, and that of float noise."""
-        drafts = filled(tuple(self.drafts(facts)))
-        selections = _selections(self.budget, drafts)
-        floats = sum(float_slack(plan) for plan in selections.values())
-        return _gaussian_total(self.budget, drafts, selections)[0].slack + floats
+        return slack_of(self.budget, filled(tuple(self.drafts(facts))))
 
     def cost(self, plans: Sequence[StepPlan]) -> Cost:
         """The total, claiming what was asked for."""
@@ -126,10 +123,6 @@ class Draws(Drawn):
 
     def plan(self, name: str) -> StepPlan:
         """The plan of that name."""
-        return self._plans[name]
-
-    def plan(self, name: str) -> StepPlan:
-        """The plan of a step, drawn or not: its noise may set what is drawn."""
         return self._plans[name]
 
     def gaussian(self, name: str, exact: IntArray) -> Step:
@@ -199,6 +192,13 @@ def calibrated(budget: Budget, drafts: tuple[Draft, ...], facts: Facts) -> tuple
         else _gaussian_plan(draft, calibration.mu_squared * _share(draft) / whole, floor, facts)
         for draft in drafts
     )
+
+
+def slack_of(budget: Budget, drafts: tuple[Draft, ...]) -> float:
+    """The part of epsilon that covers the noise of these drafts as it is drawn (``Stepwise.slack``)."""
+    selections = _selections(budget, drafts)
+    floats = sum(float_slack(plan) for plan in selections.values())
+    return _gaussian_total(budget, drafts, selections)[0].slack + floats
 
 
 def _share(draft: Draft) -> Fraction:

@@ -1,0 +1,138 @@
+"""Means of half squared paired differences along private directions, each cut at a public constant.
+
+Page, with claim, lemmas and proof: docs/mechanisms/clipped_mean.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.facts import Facts
+from ..core.privacy import Budget
+from ..noise.base import FloatArray, IntArray
+from ..postprocess.clipped_mean import bits_of, cut_of
+from ..rows.squares import VECTOR_BITS
+from ..summaries.table import Table
+from .allocation import Allocated
+from .steps import Draft, Draws, parameters_of
+
+REACH = Fraction(5, 4)
+"""Rows of squares are cut at this times C: less noise from four components on, for hardly more bias."""
+
+
+@dataclass(frozen=True)
+class ClippedMean(Allocated):
+    """Means of min(w, C) along private directions; replace-one.
+
+    Parameters (all public)
+    -----------------------
+    budget : the one total; (epsilon, delta), rho or mu.
+    n_components, directions, share, options : as ``Along``.
+    clip : C, squared encoded units. None takes 2 B^2, the largest w of rows in a ball of radius B, at which
+        nothing is cut; without a public bound C is required.
+    joint : cut the length of a row (w_1, ..., w_k) as well, at 5/4 C.
+    preset : "published" has the source's constants: columns alone are cut, the sensitivity is sqrt(k) C, and
+        directions and means are calibrated apart.
+
+    Sensitivity of the sum: the least of sqrt(k) C, 5/4 sqrt(2) C if ``joint``, and 2 B^2 with a public bound
+    (lemmas L-orthant and L-chord of the page). Sources: 000, 001.
+    """
+
+    name: ClassVar[str] = "clipped_mean"
+    theorem: ClassVar[str] = "clipped_mean.md, theorem 1"
+    loose: ClassVar[frozenset[str]] = frozenset({"means"})
+
+    budget: Budget
+    n_components: int = 2
+    directions: str = "gaussian_moments"
+    share: Fraction = Fraction(1, 2)
+    clip: float | None = None
+    joint: bool = True
+    preset: Literal["tight", "published"] = "tight"
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def parameters(self) -> dict[str, Any]:
+        return parameters_of(self, "n_components", "directions", "share", "clip", "joint", "preset")
+
+    def along(self, facts: Facts) -> list[Draft]:
+        cut = cut_of(self.clip, facts)
+        square = self._sensitivity_squared(cut, facts)
+        return [Draft("means", self.n_components, square, None, "L-orthant, L-chord")]
+
+    def look(self, table: Table, steps: Draws, vectors: NDArray[np.int64]) -> None:
+        facts = table.facts
+        if facts.grid.bounded:
+            check_orthonormal(vectors)
+        squares = self.squares(table, steps, vectors)
+        integers = cut_to_grid(squares, cut_of(self.clip, facts), bits_of(facts), self._reach)
+        steps.gaussian("means", integers.sum(axis=0))
+
+    @property
+    def _reach(self) -> Fraction | None:
+        """Where rows are cut, over C; None where they are not."""
+        joint = self.joint and self.preset == "tight" and 2 * REACH**2 < self.n_components
+        return REACH if joint else None
+
+    def _sensitivity_squared(self, cut: float, facts: Facts) -> int:
+        """In units of C/2**bits."""
+        k, level = self.n_components, 1 << bits_of(facts)
+        found = [k * level**2]
+        if self._reach is not None:
+            found.append(math.ceil(2 * self._reach**2 * level**2))
+        if facts.grid.bounded and self.preset == "tight":
+            chord = 2 * 4**facts.grid.bits * (1 + orthonormal_within(facts.d, k))
+            rounded = 3 * (math.isqrt(k) + 1)
+            found.append((math.ceil(chord * level / Fraction(cut)) + rounded) ** 2)
+        return min(found)
+
+
+def cut_to_grid(squares: FloatArray, cut: float, bits: int, reach: Fraction | None = None) -> IntArray:
+    """floor(2**bits w) of squares over C: w = min(1, square/C), and rows of w cut at the length ``reach``.
+
+    Parameters
+    ----------
+    squares : (m, k), not negative, private; overwritten
+    cut : C, in their units
+
+    Returns
+    -------
+    int64 (m, k) in 0..2**bits; the length of a row is at most ``reach`` 2**bits, exactly: the length that is
+    computed errs by a factor below 1 + k 2**-52, and what rows are cut at is less by more than that.
+    """
+    np.minimum(squares, cut, out=squares)
+    squares /= cut
+    if reach is not None:
+        k = squares.shape[1]
+        norms = np.zeros(len(squares))
+        for column in squares.T:  # in a fixed order: a result depends on its own row alone
+            norms += column * column
+        np.sqrt(norms, out=norms)
+        most = float(reach) * (1 - (k + 16) * 2.0**-50)
+        squares *= (most / np.maximum(norms, most))[:, None]
+    squares *= 2.0**bits
+    return np.floor(squares).astype(np.int64)
+
+
+def orthonormal_within(d: int, k: int) -> Fraction:
+    """How far in the Frobenius norm V'V of k directions on the grid may be from I: twice what truncating to
+    the grid can do."""
+    return Fraction(math.isqrt(d * k) + 1, 2 ** (VECTOR_BITS - 2))
+
+
+def check_orthonormal(vectors: NDArray[np.int64]) -> None:
+    """Public directions are what the sensitivity takes them for, exactly; else ArithmeticError.
+
+    The linear algebra that makes them errs by far less; this makes privacy independent of it.
+    """
+    d, k = vectors.shape
+    gram = vectors.T @ vectors  # below 2**41 in size
+    excess = (gram - (1 << 2 * VECTOR_BITS) * np.eye(k, dtype=np.int64)).ravel()
+    within = orthonormal_within(d, k) * 4**VECTOR_BITS
+    if sum(int(entry) ** 2 for entry in excess) > within**2 or int(gram.diagonal().max()) > 4**VECTOR_BITS:
+        raise ArithmeticError("the directions are not orthonormal to the precision of their grid")

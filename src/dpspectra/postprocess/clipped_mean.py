@@ -1,0 +1,65 @@
+"""From the noisy sums of a clipped-mean release to variances along directions. Public."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..core.errors import ParameterError
+from ..core.facts import Facts
+from ..core.released import Released
+from .means import Means
+
+BITS = 30
+"""Bits of a square on the grid of its cut, unless many rows leave fewer: 2**-30 of a cut is far below noise."""
+
+
+def pairs_of(facts: Facts) -> int:
+    """m, the number of disjoint pairs of rows; ParameterError below one."""
+    if facts.rows is None or facts.rows < 2:
+        raise ParameterError("variances along directions need a public number of rows, two at least")
+    return facts.rows // 2
+
+
+def bits_of(facts: Facts) -> int:
+    """Bits b of a square, so that sums of m integers up to 2 * 2**b fit 64 bits."""
+    return min(BITS, 61 - pairs_of(facts).bit_length())
+
+
+def cut_of(clip: float | None, facts: Facts) -> float:
+    """C in squared units of the table's rows.
+
+    Parameters
+    ----------
+    clip : C in squared encoded units, or None: 2 B^2, which no square passes
+
+    Raises
+    ------
+    ParameterError
+        Without a bound on rows and without ``clip``, or if it is out of range.
+    """
+    if clip is None:
+        if not facts.grid.bounded:
+            raise ParameterError(
+                "clip is missing: without a public bound on rows squares need one of their own. Give clip from "
+                "domain knowledge, in squared units of the encoded columns, or take a method that needs none "
+                "(winsorized_mean, huber_mean)"
+            )
+        return 2.0 * 4.0**facts.grid.bits
+    cut = clip / facts.grid.step**2
+    if not (0 < cut < math.inf and clip < math.inf):
+        raise ParameterError("clip must be positive, finite and in the range of doubles")
+    return cut
+
+
+def decode(released: Released) -> Means:
+    """Variances of a release of ``clipped_mean``, encoded units."""
+    facts, step = released.facts, released.step("means")
+    cut = cut_of(released.parameters["clip"], facts) * facts.grid.step**2
+    unit = math.ldexp(cut, -bits_of(facts) - step.plan.shift) / pairs_of(facts)
+    return Means(
+        values=step.values * unit,
+        noise_sd=np.full(step.plan.size, step.plan.sigma[0] * unit),
+        upper=np.full(step.plan.size, cut),
+    )
