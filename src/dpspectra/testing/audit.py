@@ -1,28 +1,52 @@
-"""A scalar audit of a Gaussian mechanism: what an attacker measures on the worst pair, against the claim.
+"""An audit of a mechanism: what an attacker measures on the worst pair of neighbours, against the claim.
 
-The statistic is the projection of the noisy outputs on the whitened difference of the two tables, the best
-test there is between two Gaussians: N(0, 1) on one table, N(mu, 1) on its neighbour. Runs are drawn together:
-each noise call is repeated ``runs`` times for one visit of the rows, at equal earlier outputs.
+Two kinds of measurement, both at given earlier outputs:
+
+- *Gaussian steps*: their noise is drawn ``runs`` times a side from the source in force and projected on the
+  whitened difference of the two exact inputs, the best test there is between two Gaussians: N(0, 1) on one
+  table, N(mu, 1) on its neighbour.
+- *All other steps*: the laws of the outcome on both tables are enumerated (``enumerate.py``), so their losses
+  are exact; outcomes are drawn from these laws where they are added to those of the Gaussian steps.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-from ..accounting.gaussian import epsilon_for
+from ..accounting.compose import epsilon_at
 from ..core.privacy import Adjacency
+from ..core.released import StepPlan
 from ..mechanisms.base import Mechanism
-from ..noise.base import FloatArray, IntArray, Noise
-from .contract import both, loss, plans_of, run
+from ..noise.base import FloatArray, Noise
+from . import enumerate as exact
+from .losses import Call, spent
 from .neighbours import Pair, pairs
+from .sources import ExactNoise
 from .statistics import ALARMS, RATE
 from .subject import REAL, Subject
+from .trace import Trace, require, takes, trace
+
+_BOUNDS = 6
+"""Clopper-Pearson bounds of an audit: two of mu, two of epsilon each way; each has a part of the rate."""
+_PILOT = 200_000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A step that is not Gaussian: its stated epsilon and the largest privacy loss of an outcome, exact.
+
+    For a threshold ``measured`` leaves out the outcomes that its delta pays for.
+    """
+
+    step: str
+    claimed: float
+    measured: float
 
 
 @dataclass(frozen=True)
@@ -32,8 +56,10 @@ class Audit:
     Attributes
     ----------
     pair : name of the worst pair of neighbours
-    claimed_mu, mu_bound : the claim, and a lower bound on mu measured with confidence 1 - ``rate``
-    claimed_epsilon, epsilon_bound : the same for epsilon at ``delta``
+    claimed_mu, mu_bound : of the Gaussian steps together: the claim, and a lower bound measured with
+        confidence 1 - ``rate``; both 0 if there are none
+    choices : the other steps
+    claimed_epsilon, epsilon_bound : of the whole at ``delta``: what the accountant says, and a lower bound
     smallest_fault : the mildest factor on the noise (below 1) that would be exposed, about half the time
     """
 
@@ -43,6 +69,7 @@ class Audit:
     delta: float
     claimed_mu: float
     mu_bound: float
+    choices: tuple[Choice, ...]
     claimed_epsilon: float
     epsilon_bound: float
     smallest_fault: float
@@ -50,42 +77,8 @@ class Audit:
     @property
     def passed(self) -> bool:
         """No lower bound exceeds its claim. A right mechanism fails with probability at most ``rate``."""
-        return self.mu_bound <= self.claimed_mu and self.epsilon_bound <= self.claimed_epsilon
-
-
-class _Repeated:
-    """Draws each noise call ``runs`` times, keeps all, and lets the mechanism go on with the exact input."""
-
-    private = False
-    silent = False
-    entropy = "repeated for an audit (test)"
-
-    def __init__(self, inner: Noise, runs: int) -> None:
-        self._inner, self._runs = inner, runs
-        self.draws: list[tuple[IntArray, IntArray, FloatArray]] = []
-
-    def gaussian(self, values: IntArray, sigma: FloatArray) -> IntArray:
-        scale = np.broadcast_to(sigma, values.shape).ravel()
-        tiled = np.tile(values.ravel(), (self._runs, 1))
-        noisy = self._inner.gaussian(tiled, np.tile(scale, (self._runs, 1)))
-        self.draws.append((values.ravel().copy(), noisy, scale))
-        return values.copy()
-
-    laplace = gaussian
-
-
-class _Answering(_Repeated):
-    """As ``_Repeated``, but the mechanism goes on with given outputs."""
-
-    def __init__(self, inner: Noise, runs: int, outputs: list[IntArray]) -> None:
-        super().__init__(inner, runs)
-        self._outputs = list(outputs)
-
-    def gaussian(self, values: IntArray, sigma: FloatArray) -> IntArray:
-        super().gaussian(values, sigma)
-        return self._outputs.pop(0).copy()
-
-    laplace = gaussian
+        chosen = all(choice.measured <= choice.claimed * (1 + 1e-9) for choice in self.choices)
+        return chosen and self.mu_bound <= self.claimed_mu and self.epsilon_bound <= self.claimed_epsilon
 
 
 def audit(
@@ -98,7 +91,7 @@ def audit(
     rate: float = RATE,
     subject: Subject = REAL,
 ) -> Audit:
-    """Measure lower bounds on mu, and on epsilon at ``delta``, on the worst pair found.
+    """Measure what the worst pair found tells an attacker, step by step and as a whole.
 
     Parameters
     ----------
@@ -109,59 +102,133 @@ def audit(
     rate : chance that a right mechanism fails (Clopper-Pearson bounds, so exact for every number of runs)
     """
     ALARMS.add("audit", rate)
-    pair = worst(mechanism, adjacency, d, subject)
-    low, high = _Repeated(subject.source(), runs), None
-    _, recorder = run(subject, mechanism, pair.left, adjacency, low)
-    high = _Answering(subject.source(), runs, recorder.outputs)
-    run(subject, mechanism, pair.right, adjacency, high)
-    null, other = _project(low, high)
-    plans = plans_of(subject, mechanism, pair.left, adjacency)
-    mu_squared = sum((plan.mu_squared for plan in plans), Fraction(0))
-    mu = math.sqrt(mu_squared)
-    middle, far = mu / 2, _threshold(mu, delta)
-    # Two thresholds, fixed by the claim alone, with two bounds each: a quarter of the rate for each bound.
-    false, true = _bounds(null, other, middle, rate / 4)
-    mu_bound = stats.norm.ppf(true) - stats.norm.ppf(false)
-    false, true = _bounds(null, other, far, rate / 4)
+    seen = _worst(mechanism, adjacency, d, subject)
+    gaussian = [step for step in seen.steps if step[0].law == "gaussian"]
+    others = [step for step in seen.steps if step[0].law != "gaussian"]
+    laws = [law for step in others for law in _laws(*step)]
+    choices = tuple(
+        Choice(step[0].name, float(step[0].charge.epsilon or 0), _measured(*step)) for step in others
+    )
+    null, other, reach = _project(gaussian, subject.source(), runs)
+    mu = math.sqrt(sum((plan.mu_squared for plan, _, _ in gaussian), Fraction(0)))
+    part = rate / _BOUNDS
+    mu_bound, mu_fault = 0.0, 0.0
+    if reach:
+        false, true = _bounds(null, other, mu / 2, part)
+        mu_bound, mu_fault = stats.norm.ppf(true) - stats.norm.ppf(false), _smallest_fault(mu, runs, part)
+    generator = np.random.default_rng()
+    left, right = (
+        reach * score - reach**2 / 2 + _chosen(laws, side, runs, generator)
+        for side, score in enumerate((null, other))
+    )
+    low, high = (
+        reach * generator.normal(side * reach, 1, _PILOT)
+        - reach**2 / 2
+        + _chosen(laws, side, _PILOT, generator)
+        for side in (0, 1)
+    )
+    slack = subject.adapt(mechanism).slack(subject.open(np.zeros_like(seen.pair.left), adjacency).facts)
+    charges = [plan.charge for plan in seen.plans]
     return Audit(
-        pair=pair.name,
+        pair=seen.pair.name,
         runs=runs,
         rate=rate,
         delta=delta,
         claimed_mu=mu,
         mu_bound=float(mu_bound),
-        claimed_epsilon=float(epsilon_for(mu_squared, Fraction(delta))),
-        epsilon_bound=math.log((true - delta) / false) if true > delta else 0.0,
-        smallest_fault=_smallest_fault(mu, runs, rate / 4),
+        choices=choices,
+        claimed_epsilon=float(epsilon_at(charges, Fraction(delta), slack).epsilon),
+        epsilon_bound=max(
+            _epsilon(left, right, _threshold(low, high, delta), delta, part),
+            _epsilon(-right, -left, _threshold(-high, -low, delta), delta, part),
+        ),
+        smallest_fault=max([mu_fault, *(choice.measured / choice.claimed for choice in choices)]),
     )
 
 
 def worst(mechanism: Mechanism, adjacency: Adjacency, d: int = 3, subject: Subject = REAL) -> Pair:
     """The pair of neighbours that costs most over all steps together."""
-
-    def cost(pair: Pair) -> Fraction:
-        (_, left), (_, right) = both(subject, mechanism, pair, adjacency)
-        calls = zip(left.calls, right.calls, strict=True)
-        return sum((loss(a, b, sigma) for (a, sigma), (b, _) in calls), Fraction(0))
-
-    return max(pairs(subject, adjacency, d), key=cost)
+    return _worst(mechanism, adjacency, d, subject).pair
 
 
-def _project(low: _Repeated, high: _Repeated) -> tuple[FloatArray, FloatArray]:
-    """The best test's statistic on both sides: mean 0 and mean mu, sd 1 if the noise is as declared."""
-    null, other = np.zeros(low.draws[0][1].shape[0]), np.zeros(high.draws[0][1].shape[0])
-    square = 0.0
-    for (a, left, sigma), (b, right, _) in zip(low.draws, high.draws, strict=True):
-        change = (b - a) / sigma
+def _worst(mechanism: Mechanism, adjacency: Adjacency, d: int, subject: Subject) -> Trace:
+    """Its runs without noise. Costs of different laws are compared in rho, which they all have."""
+    seen = [
+        trace(subject, mechanism, pair, adjacency, ExactNoise())
+        for pair in pairs(subject, adjacency, d)
+        if takes(subject, mechanism, np.zeros_like(pair.left), adjacency)
+    ]
+    require(bool(seen), "the mechanism takes none of the tables")
+    return max(seen, key=lambda one: sum(spent(*step).rho or Fraction(0) for step in one.steps))
+
+
+def _laws(plan: StepPlan, left: Call, right: Call) -> list[tuple[exact.Logs, exact.Logs]]:
+    """ln P of the outcomes of each independent part of a step, on both tables; none for a law that has no
+    enumeration."""
+    first, second = left.values, right.values
+    own, *rest = (float(scale) for scale in left.scale.ravel())
+    if plan.law == "first":
+        p, q = (exact.first(counts, int(rest[1]), (own, rest[0])) for counts in (first, second))
+        return [(p, q)]
+    if plan.law == "largest":
+        return [(exact.largest(first, own), exact.largest(second, own))]
+    if plan.law == "laplace":
+        return exact.laplace(first, second, left.scale)
+    return exact.threshold(first, second, own, math.ceil(rest[0])) if plan.law == "threshold" else []
+
+
+def _measured(plan: StepPlan, left: Call, right: Call) -> float:
+    """The largest privacy loss, either way: enumerated, or the formula of ``losses.py`` where nothing is."""
+    laws = _laws(plan, left, right)
+    if plan.law == "threshold":  # outcomes that one table excludes are what delta pays for
+        laws = [(p[shared], q[shared]) for p, q in laws if (shared := np.isfinite(p) & np.isfinite(q)).any()]
+    if plan.law == "wishart":
+        return float(spent(plan, left, right).epsilon or 0)
+    return max(sum(exact.loss(*law[::way]) for law in laws) for way in (1, -1))
+
+
+def _chosen(
+    laws: Sequence[tuple[exact.Logs, exact.Logs]], side: int, runs: int, generator: np.random.Generator
+) -> FloatArray:
+    """The sum of ln q/p over outcomes drawn from the laws of one side (0: p, 1: q)."""
+    score = np.zeros(runs)
+    for law in laws:
+        weight = np.exp(law[side])
+        with np.errstate(invalid="ignore"):
+            tells = np.clip(law[1] - law[0], -700, 700)
+        score += tells[generator.choice(weight.size, runs, p=weight / weight.sum())]
+    return score
+
+
+def _project(
+    steps: Sequence[tuple[StepPlan, Call, Call]], source: Noise, runs: int
+) -> tuple[FloatArray, FloatArray, float]:
+    """The best test's statistic on both sides, sd 1 if the noise is as declared, and its mean on the other.
+
+    Only entries that differ are drawn.
+    """
+    null, other, square = np.zeros(runs), np.zeros(runs), 0.0
+    for _, a, b in steps:
+        moved = np.flatnonzero(a.values != b.values)
+        if not moved.size:
+            continue
+        sigma = np.tile(a.scale[moved], (runs, 1))
+        change = (b.values[moved] - a.values[moved]) / a.scale[moved]
         square += float(change @ change)
-        null += (left - a) / sigma @ change
-        other += (right - a) / sigma @ change
-    return null / math.sqrt(square), other / math.sqrt(square)
+        for score, call in ((null, a), (other, b)):
+            noisy = source.gaussian(np.tile(call.values[moved], (runs, 1)), sigma)
+            score += ((noisy - a.values[moved]) / sigma) @ change
+    reach = math.sqrt(square)
+    return (null / reach, other / reach, reach) if reach else (null, other, 0.0)
 
 
-def _bounds(
-    null: NDArray[np.float64], other: NDArray[np.float64], threshold: float, rate: float
-) -> tuple[float, float]:
+def _epsilon(null: FloatArray, other: FloatArray, threshold: float, delta: float, rate: float) -> float:
+    """Lower bound on epsilon at ``delta`` from one test."""
+    false, true = _bounds(null, other, threshold, rate)
+    return max(0.0, math.log((true - delta) / false)) if true > delta else 0.0
+
+
+def _bounds(null: FloatArray, other: FloatArray, threshold: float, rate: float) -> tuple[float, float]:
     """Clopper-Pearson: an upper bound on P(null > t) and a lower bound on P(other > t)."""
     false, true, n = int((null > threshold).sum()), int((other > threshold).sum()), null.size
     upper = 1.0 if false == n else float(stats.beta.isf(rate, false + 1, n - false))
@@ -169,12 +236,14 @@ def _bounds(
     return upper, lower
 
 
-def _threshold(mu: float, delta: float) -> float:
-    """The threshold whose ln((P_mu(T > t) - delta)/P_0(T > t)) is largest under the claim."""
-    t = np.linspace(-1, mu + 6, 1401)
-    gain = stats.norm.sf(t - mu) - delta
-    ratio = np.where(gain > 0, np.log(np.maximum(gain, 1e-300)) - stats.norm.logsf(t), -np.inf)
-    return float(t[int(np.argmax(ratio))])
+def _threshold(null: FloatArray, other: FloatArray, delta: float) -> float:
+    """The threshold with the largest ln((P(other > t) - delta)/P(null > t)), from a pilot of its own."""
+    steps = np.unique(np.quantile(other, np.linspace(0.0005, 0.9995, 400)))
+    far = 1 - np.searchsorted(np.sort(other), steps, side="right") / other.size - delta
+    near = 1 - np.searchsorted(np.sort(null), steps, side="right") / null.size
+    kept = (far > 0) & (near * null.size > 50)
+    gain = np.where(kept, np.log(np.where(kept, far, 1)) - np.log(np.where(kept, near, 1)), -np.inf)
+    return float(steps[int(np.argmax(gain))])
 
 
 def _smallest_fault(mu: float, runs: int, rate: float) -> float:

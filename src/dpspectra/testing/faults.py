@@ -57,22 +57,17 @@ class _Thin(SeededNoise):
         return super().gaussian(values, 0.9 * np.asarray(sigma))
 
 
-class _Reused:
+class _Reused(SeededNoise):
     """Draws once, and scales that draw for every later call."""
 
-    private = True
-    silent = False
-    entropy = "planted fault: one draw for all steps"
-
     def __init__(self) -> None:
+        super().__init__(0)
         self._draw: FloatArray | None = None
 
     def gaussian(self, values: IntArray, sigma: FloatArray) -> IntArray:
         if self._draw is None:
             self._draw = np.random.default_rng().normal(size=1 << 16)
         return values + np.rint(np.resize(self._draw, values.shape) * sigma).astype(np.int64)
-
-    laplace = gaussian
 
 
 # ------------------------------------------------------------------------------------------ mechanism
@@ -135,8 +130,8 @@ class _Altered:
     change: Callable[[Rows, MomentSums], MomentSums]
     facts: Facts
 
-    def reduce(self, summary: Any, row_map: RowMap | None = None) -> Any:
-        sums = self.inner.reduce(summary, row_map)
+    def reduce(self, summary: Any, row_map: RowMap | None = None, *, groups: bool = False) -> Any:
+        sums = self.inner.reduce(summary, row_map, groups=groups)
         if not isinstance(summary, Moments) or sums.gram is None:
             return sums
         return self.change(self.inner.reduce(_Collect(), row_map), sums)

@@ -1,6 +1,8 @@
 """Pairs of neighbouring tables: random ones, and those that have broken implementations.
 
-All rows are meant for the unit ball about the origin.
+Most rows are meant for the unit ball about the origin; those far out are clipped to it where there is one,
+and put methods without a bound to the test. The row that differs stands first, where a permutation that
+does nothing gives it a partner.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from .subject import Cells, Subject
 
 ROWS = 400
 """Rows of an adversarial table: enough that its mean stays within 0.3 % of the origin."""
-HUGE, TINY = 1e308, 5e-324
+HUGE, FAR, TINY = 1e308, 1e6, 5e-324
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,13 @@ def pairs(subject: Subject, adjacency: Adjacency, d: int = 3, seed: int = 0) -> 
     Yields
     ------
     Pair
-        ``left`` has at least one row; under add/remove ``right`` has one row more.
+        ``left`` has at least one row (two under replace-one); under add/remove ``right`` has one more.
     """
     for name, rest, old, new in _changes(subject, adjacency, d, seed):
         if adjacency is Adjacency.REPLACE_ONE:
-            yield Pair(name, np.vstack([rest, old]), np.vstack([rest, new]))
+            yield Pair(name, np.vstack([old, rest]), np.vstack([new, rest]))
         else:
-            yield Pair(name, rest, np.vstack([rest, new]))
+            yield Pair(name, rest, np.vstack([new, rest]))
 
 
 def _changes(
@@ -59,6 +61,15 @@ def _changes(
     yield "equal rows", np.tile(first, (ROWS, 1)), first, -first
     yield "equal rows, orthogonal", np.tile(first, (20, 1)), first, second
     yield "single row", first[None, :] * 0.5, second, -first
+    yield "far and orthogonal", still, FAR * first, FAR * second
+    yield "far and back", np.tile(first, (ROWS, 1)), first, -FAR * first
+    yield "zero rows", still[:9], zero, first
+    yield "all coordinates", np.tile(np.full(d, d**-0.5), (ROWS, 1)), np.full(d, d**-0.5), np.full(d, -FAR)
+    powers = 2.0 ** -np.arange(9)[:, None] * first
+    yield "bin jump", powers, 0.25 * first, np.nextafter(0.25, 0) * first
+    yield "bin to bin", powers, powers[1], 2.0**-20 * first
+    yield "first bin to last", still[:99], TINY * first, FAR * first
+    yield "nearly equal rows", np.tile(first, (9, 1)), first, (1 - 2.0**-52) * first
     special = [HUGE, -HUGE, TINY, np.nan, np.inf, -np.inf, -0.0]
     for i, value in enumerate(special):
         odd = first * 0.3
@@ -71,3 +82,6 @@ def _changes(
         scale = 10.0 ** generator.integers(-3, 4)
         rows = generator.normal(size=(12, d)) * scale
         yield f"random {i}", rows[:10], rows[10], rows[11]
+    for i in range(3):
+        rows = generator.standard_t(1, size=(62, d)) * 10.0 ** (i - 1)
+        yield f"heavy tails {i}", rows[:60], rows[60], rows[61]

@@ -90,13 +90,14 @@ class Recorder:
 
     ``calls`` holds pairs (exact input, scales), ``laws`` the name of each call's method. The scales are one
     an entry for "gaussian" and "laplace", (two scales, target) for "first", (scale,) for "largest"
-    and "wishart", (scale, least) for "threshold".
+    and "wishart", (scale, least) for "threshold". ``orders`` holds the permutations, no noise calls.
     """
 
     inner: Noise
     calls: list[tuple[IntArray, FloatArray]] = field(default_factory=list)
     laws: list[str] = field(default_factory=list)
     outputs: list[IntArray] = field(default_factory=list)
+    orders: list[IntArray] = field(default_factory=list)
     private: bool = False
 
     @property
@@ -132,7 +133,13 @@ class Recorder:
         return self._noted(self.inner.threshold(counts, scale, least))
 
     def permutation(self, size: int) -> IntArray:
-        return self.inner.permutation(size)
+        order = self.inner.permutation(size)
+        self.orders.append(order.copy())
+        return order
+
+    def replay(self) -> Replay:
+        """A source that gives what was given here, and calls itself what the inner one does."""
+        return Replay(self.outputs, self.orders, silent=self.inner.silent, entropy=self.inner.entropy)
 
     def _note(self, law: str, values: IntArray, scale: FloatArray) -> None:
         self.calls.append(
@@ -149,38 +156,58 @@ class Recorder:
         return output
 
 
-class Replay:
+class Replay(ExactNoise):
     """Answers with given outputs, in order, whatever the input: fixes what a mechanism has seen so far.
 
-    Past the last given output it answers with the exact input.
+    Past the last given output it answers without noise, past the last permutation with the identity.
     """
 
-    private = False
-    silent = False
-    entropy = "replayed outputs (test)"
-
-    def __init__(self, outputs: Sequence[IntArray]) -> None:
-        self._left = list(outputs)
+    def __init__(
+        self,
+        outputs: Sequence[IntArray],
+        orders: Sequence[IntArray] = (),
+        *,
+        silent: bool = False,
+        entropy: str = "replayed outputs (test)",
+    ) -> None:
+        self._left, self._orders = list(outputs), list(orders)
+        self.silent, self.entropy = silent, entropy
 
     def gaussian(self, values: IntArray, sigma: FloatArray) -> IntArray:
-        return self._left.pop(0).copy() if self._left else np.array(values, dtype=np.int64)
+        return self._left.pop(0).copy() if self._left else super().gaussian(values, sigma)
 
-    laplace = gaussian
+    def laplace(self, values: IntArray, scale: FloatArray) -> IntArray:
+        return self._left.pop(0).copy() if self._left else super().laplace(values, scale)
 
     def wishart(self, values: IntArray, side: int, scale: float) -> IntArray:
-        return self.gaussian(values, np.array([scale]))
+        return self._left.pop(0).copy() if self._left else super().wishart(values, side, scale)
 
     def first(self, counts: IntArray, target: int, scales: tuple[float, float]) -> int:
-        return int(self._left.pop(0)[0]) if self._left else first_at_least(counts, target)
+        return int(self._left.pop(0)[0]) if self._left else super().first(counts, target, scales)
 
     def largest(self, scores: IntArray, scale: float) -> int:
-        return int(self._left.pop(0)[0]) if self._left else int(np.argmax(scores))
+        return int(self._left.pop(0)[0]) if self._left else super().largest(scores, scale)
 
     def threshold(self, counts: IntArray, scale: float, least: int) -> IntArray:
-        return self._left.pop(0).copy() if self._left else np.array(counts, dtype=np.int64)
+        return self._left.pop(0).copy() if self._left else super().threshold(counts, scale, least)
 
     def permutation(self, size: int) -> IntArray:
-        return np.arange(size, dtype=np.int64)
+        return self._orders.pop(0).copy() if self._orders else super().permutation(size)
+
+
+class Relabelled(ExactNoise):
+    """No noise, and permutations that follow the rows: for a table whose rows were put in another order.
+
+    The row at place i of the first table is at place ``moved[i]`` of the second. Under ``Relabelled(seed)``
+    and ``Relabelled(seed, moved)`` the same rows meet, wherever they stand.
+    """
+
+    def __init__(self, seed: int, moved: IntArray | None = None) -> None:
+        self._source, self._moved = SeededNoise(seed), moved
+
+    def permutation(self, size: int) -> IntArray:
+        order = self._source.permutation(size)
+        return self._moved[order] if self._moved is not None and self._moved.size == size else order
 
 
 @contextmanager

@@ -62,11 +62,8 @@ def check_law(
 ) -> None:
     """Draws follow exactly the integer law of weights ``exp(log_weight(k, scale))``, for a small scale.
 
-    The likelihood-ratio form of chi-square: integers expected at least 25 times have a cell each, the two
-    tails one each. P(N KL >= x) <= e^-x (e x/(K - 1))^(K - 1) for x > K - 1 and K cells at every N
-    (Agrawal 2020), which sets the threshold.
+    By ``check_counts``: integers expected at least 25 times have a cell each, the two tails one each.
     """
-    ALARMS.add("law", rate)
     far = math.ceil(60 * scale) + 10
     support = np.arange(-far, far + 1)
     weight = np.exp(log_weight(support, scale))
@@ -75,9 +72,21 @@ def check_law(
     inner = np.abs(support) <= edge
     expected = np.concatenate([[law[support < -edge].sum()], law[inner], [law[support > edge].sum()]])
     counts = np.bincount(np.clip(draws, -edge - 1, edge + 1) + edge + 1, minlength=expected.size)
+    check_counts(counts, expected, rate)
+
+
+def check_counts(counts: NDArray[np.int64], law: NDArray[np.float64], rate: float = RATE) -> None:
+    """How often each of K outcomes was seen fits the law (K,), for every number N of independent draws.
+
+    The likelihood-ratio form of chi-square: P(N KL >= x) <= e^-x (e x/(K - 1))^(K - 1) for x > K - 1 at every
+    N (Agrawal 2020), which sets the threshold. An outcome of probability zero is a violation.
+    """
+    ALARMS.add("law", rate)
     seen = counts > 0
-    divergence = float((counts[seen] * np.log(counts[seen] / (draws.size * expected[seen]))).sum())
-    if divergence > _threshold(expected.size - 1, rate):
+    if np.any(law[seen] <= 0):
+        raise LawViolation("an outcome that the declared law excludes")
+    divergence = float((counts[seen] * np.log(counts[seen] / (counts.sum() * law[seen]))).sum())
+    if divergence > _threshold(law.size - 1, rate):
         raise LawViolation("the draws do not follow the declared law")
 
 

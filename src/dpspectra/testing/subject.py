@@ -28,14 +28,21 @@ from ..summaries.table import Table
 
 Cells = NDArray[np.float64]
 
-BUDGET = Budget.of(rho="0.03")
-"""About epsilon 1 at delta 1e-6, and quick to calibrate."""
+BUDGET = Budget.of(epsilon=1, delta="1e-6")
+"""What most callers ask for, and every kind of step has a price in it."""
 
 
 def open_cells(cells: Cells, adjacency: Adjacency) -> Table:
     """A table of float cells (n, d) in the unit ball about the origin, as the estimators open it."""
     schema = Schema.from_bounds(None, cells.shape[1])
     encoder = Encoder.build(schema, origin="zero", scaling="none", row_norm=1.0, clip=None)
+    return open_table(cells, encoder, adjacency)
+
+
+def open_free(cells: Cells, adjacency: Adjacency) -> Table:
+    """A table of float cells (n, d) without any bound."""
+    schema = Schema.from_bounds(None, cells.shape[1])
+    encoder = Encoder.build(schema, origin="zero", scaling="none", open_ended=True)
     return open_table(cells, encoder, adjacency)
 
 
@@ -63,10 +70,19 @@ class Subject:
 
 
 REAL = Subject()
+FREE = Subject(open=open_free)
+"""Tables without bounds."""
 
 
 def variants(kind: type[Any], budget: Budget = BUDGET) -> Iterator[Mechanism]:
-    """Every configuration of a mechanism: all values of its ``Literal`` and ``bool`` fields."""
+    """The configurations of a mechanism that the suites run.
+
+    What the optional classmethod ``audited(budget)`` yields, or else all values of its ``Literal`` and
+    ``bool`` fields, whose number grows quickly.
+    """
+    if hasattr(kind, "audited"):
+        yield from kind.audited(budget)
+        return
     hints = typing.get_type_hints(kind)
     choices: dict[str, tuple[Any, ...]] = {}
     for field in fields(kind):
@@ -79,11 +95,25 @@ def variants(kind: type[Any], budget: Budget = BUDGET) -> Iterator[Mechanism]:
         yield kind(budget=budget, **dict(zip(choices, values, strict=True)))
 
 
-def all_variants(budget: Budget = BUDGET) -> list[tuple[Mechanism, Adjacency]]:
-    """Every configuration of every mechanism found, with every adjacency it supports."""
+@dataclass(frozen=True)
+class Case:
+    """A configuration, the way to it and the adjacency: what a suite runs on."""
+
+    subject: Subject
+    mechanism: Mechanism
+    adjacency: Adjacency
+
+    def __str__(self) -> str:
+        bounds = "" if self.subject is REAL else "-free"
+        return f"{self.mechanism.name}-{self.adjacency.value}{bounds}"
+
+
+def cases(budget: Budget = BUDGET) -> list[Case]:
+    """Every configuration of every mechanism found, with every adjacency and kind of table it takes."""
     return [
-        (mechanism, adjacency)
+        Case(subject, mechanism, adjacency)
         for kind in mechanisms().values()
         for mechanism in variants(kind, budget)
         for adjacency in sorted(mechanism.adjacencies)
+        for subject in ([REAL] if mechanism.needs_bounds else [REAL, FREE])
     ]

@@ -1,0 +1,74 @@
+"""Does a noise source draw the law of a step, at the scale of its plan? One probe a law."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..core.released import StepPlan
+from ..noise.base import Noise
+from . import enumerate as exact
+from .statistics import LawViolation, check_counts, check_independent, check_moments
+
+_DRAWS = 8_000
+_CHOICES = 300
+"""A choice draws all its noise anew; so few show noise too small by half."""
+
+
+def probe(source: Noise, plan: StepPlan, rate: float) -> None:
+    """Raise LawViolation unless the source's draws fit the law and scales of the plan.
+
+    A right source fails with probability at most ``2 * rate``.
+    """
+    _PROBES[plan.law](source, plan, rate)
+
+
+def _gaussian(source: Noise, plan: StepPlan, rate: float) -> None:
+    zeros, sigma = np.zeros(_DRAWS, dtype=np.int64), plan.sigma[0]
+    first, second = (source.gaussian(zeros, np.full(_DRAWS, sigma)) for _ in range(2))
+    check_moments(second, sigma, rate)
+    check_independent(first, second, rate)
+
+
+def _laplace(source: Noise, plan: StepPlan, rate: float) -> None:
+    scale = plan.sigma[0]
+    draws = source.laplace(np.zeros(_DRAWS, dtype=np.int64), np.full(_DRAWS, scale))
+    edges = sorted({round(place * scale) for place in np.linspace(-3, 3, 13)})
+    tails = np.array([1.0, *(exact.tail(edge, scale) for edge in edges), 0.0])
+    counts = np.bincount(np.searchsorted(edges, draws, side="right"), minlength=len(edges) + 1)
+    check_counts(counts, tails[:-1] - tails[1:], rate)
+
+
+def _first(source: Noise, plan: StepPlan, rate: float) -> None:
+    own, each = plan.sigma
+    counts = np.rint(np.linspace(-2, 1, 4) * (own + each)).astype(np.int64)
+    draws = [source.first(counts, 0, (own, each)) for _ in range(_CHOICES)]
+    check_counts(np.bincount(draws, minlength=5), np.exp(exact.first(counts, 0, (own, each))), rate)
+
+
+def _largest(source: Noise, plan: StepPlan, rate: float) -> None:
+    scale = plan.sigma[0]
+    scores = np.rint(np.array([0.0, 1.0, 2.0]) * scale).astype(np.int64)
+    draws = [source.largest(scores, scale) for _ in range(_CHOICES)]
+    check_counts(np.bincount(draws, minlength=3), np.exp(exact.largest(scores, scale)), rate)
+
+
+def _threshold(source: Noise, plan: StepPlan, rate: float) -> None:
+    scale, least = plan.sigma[0], 3
+    counts = np.repeat(np.array([0, least], dtype=np.int64), [100, _DRAWS])
+    shown = source.threshold(counts, scale, least)
+    if shown[:100].any():
+        raise LawViolation("an empty cell is shown")
+    starts = sorted({least + round(place * scale) for place in np.linspace(0, 3, 7)})
+    seen = np.bincount(np.searchsorted(starts, shown[100:], side="right"), minlength=len(starts) + 1)
+    check_counts(seen, np.exp(exact.cell(least, starts, scale)), rate)
+
+
+_PROBES: dict[str, Callable[[Noise, StepPlan, float], None]] = {
+    "gaussian": _gaussian,
+    "laplace": _laplace,
+    "first": _first,
+    "largest": _largest,
+    "threshold": _threshold,
+}
