@@ -29,8 +29,8 @@ from .losses import Call, spent
 from .neighbours import Pair, pairs
 from .sources import ExactNoise
 from .statistics import ALARMS, RATE
-from .subject import REAL, Subject
-from .trace import Trace, require, takes, trace
+from .subject import REAL, Subject, takes
+from .trace import Trace, require, trace
 
 _BOUNDS = 6
 """Clopper-Pearson bounds of an audit: two of mu, two of epsilon each way; each has a part of the rate."""

@@ -26,8 +26,8 @@ from ..mechanisms.base import Mechanism
 from .losses import excess, scales_of, size, spent
 from .probes import probe
 from .sources import ExactNoise, Recorder, Relabelled, in_force
-from .subject import REAL, Subject
-from .trace import ContractViolation, plans_of, require, run, takes, traces
+from .subject import REAL, Subject, plans_of, takes
+from .trace import ContractViolation, require, run, traces
 
 __all__ = ["CHECKS", "ContractViolation", "contract", "losses", "run"]
 

@@ -14,8 +14,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.errors import InfeasiblePlan, ParameterError
 from ..core.privacy import Adjacency, Budget
-from ..core.released import Released
+from ..core.released import Released, StepPlan
 from ..core.schema import Schema
 from ..engines import open_table
 from ..mechanisms.base import Mechanism
@@ -74,6 +75,22 @@ FREE = Subject(open=open_free)
 """Tables without bounds."""
 
 
+def plans_of(
+    subject: Subject, mechanism: Mechanism, cells: Cells, adjacency: Adjacency
+) -> tuple[StepPlan, ...]:
+    """The steps that a release of these cells declares."""
+    return tuple(subject.adapt(mechanism).calibrate(subject.open(cells, adjacency).facts))
+
+
+def takes(subject: Subject, mechanism: Mechanism, cells: Cells, adjacency: Adjacency) -> bool:
+    """Whether the mechanism plans a release of a table of these public facts."""
+    try:
+        plans_of(subject, mechanism, cells, adjacency)
+    except (InfeasiblePlan, ParameterError):
+        return False
+    return True
+
+
 def variants(kind: type[Any], budget: Budget = BUDGET) -> Iterator[Mechanism]:
     """The configurations of a mechanism that the suites run.
 
@@ -109,11 +126,13 @@ class Case:
 
 
 def cases(budget: Budget = BUDGET) -> list[Case]:
-    """Every configuration of every mechanism found, with every adjacency and kind of table it takes."""
+    """Every configuration of every mechanism found, with every adjacency and kind of table that it takes."""
+    cells = np.zeros((400, 3))
     return [
         Case(subject, mechanism, adjacency)
         for kind in mechanisms().values()
         for mechanism in variants(kind, budget)
         for adjacency in sorted(mechanism.adjacencies)
-        for subject in ([REAL] if mechanism.needs_bounds else [REAL, FREE])
+        for subject in (REAL, FREE)
+        if takes(subject, mechanism, cells, adjacency)
     ]

@@ -16,7 +16,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..core.errors import InfeasiblePlan, ParameterError
 from ..core.privacy import Adjacency
 from ..core.released import Released, StepPlan
 from ..mechanisms.base import Mechanism
@@ -24,7 +23,7 @@ from ..noise.base import Noise
 from .losses import Call
 from .neighbours import Pair, pairs
 from .sources import ExactNoise, Recorder, SeededNoise, in_force
-from .subject import Cells, Subject
+from .subject import Cells, Subject, plans_of, takes
 
 
 class ContractViolation(AssertionError):
@@ -88,13 +87,6 @@ def run(
     return released, recorder
 
 
-def plans_of(
-    subject: Subject, mechanism: Mechanism, cells: Cells, adjacency: Adjacency
-) -> tuple[StepPlan, ...]:
-    """The steps that a release of these cells declares."""
-    return tuple(subject.adapt(mechanism).calibrate(subject.open(cells, adjacency).facts))
-
-
 def trace(subject: Subject, mechanism: Mechanism, pair: Pair, adjacency: Adjacency, inner: Noise) -> Trace:
     """Both runs of a pair, the left one under ``inner``."""
     left = _watched(subject, mechanism, pair.left, adjacency, inner)
@@ -125,15 +117,6 @@ def _traces(subject: Subject, mechanism: Any, adjacency: Adjacency, d: int) -> t
         for inner in (ExactNoise(), SeededNoise(1))
         for pair in taken
     )
-
-
-def takes(subject: Subject, mechanism: Mechanism, cells: Cells, adjacency: Adjacency) -> bool:
-    """Whether the mechanism plans a release of a table of these public facts."""
-    try:
-        plans_of(subject, mechanism, cells, adjacency)
-    except (InfeasiblePlan, ParameterError):
-        return False
-    return True
 
 
 def _watched(subject: Subject, mechanism: Mechanism, cells: Cells, adjacency: Adjacency, inner: Noise) -> Run:
