@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .core.privacy import Adjacency, Budget
     from .core.released import Released
     from .core.schema import Column, Schema
-    from .estimators import PrivateCovariance, PrivatePCA, PrivateScree
+    from .estimators import PrivateCovariance, PrivatePCA, PrivateScoreMap, PrivateScree
     from .planning import plan
 
 __version__ = library_version()
@@ -27,6 +27,7 @@ _HOMES = {
     "Ledger": "accounting.ledger",
     "PrivateCovariance": "estimators",
     "PrivatePCA": "estimators",
+    "PrivateScoreMap": "estimators",
     "PrivateScree": "estimators",
     "Released": "core.released",
     "Schema": "core.schema",
@@ -40,6 +41,7 @@ __all__ = [
     "Ledger",
     "PrivateCovariance",
     "PrivatePCA",
+    "PrivateScoreMap",
     "PrivateScree",
     "Released",
     "Schema",

@@ -2,6 +2,7 @@
 
 from .covariance import PrivateCovariance
 from .pca import PrivatePCA
+from .score_map import PrivateScoreMap
 from .scree import PrivateScree
 
-__all__ = ["PrivateCovariance", "PrivatePCA", "PrivateScree"]
+__all__ = ["PrivateCovariance", "PrivatePCA", "PrivateScoreMap", "PrivateScree"]

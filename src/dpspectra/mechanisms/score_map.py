@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -70,8 +71,9 @@ class ScoreMap(Along):
     level: Fraction = Fraction(49, 50)
 
     def parameters(self) -> dict[str, Any]:
-        names = ("directions", "share", "bins", "histogram", "frame", "level")
-        return parameters_of(self, *names) | {"components": list(self.components)}
+        names = ("directions", "share", "histogram", "frame", "level")
+        whole = {"components": [int(index) for index in self.components], "bins": int(self.bins)}
+        return parameters_of(self, *names) | whole
 
     def along(self, facts: Facts) -> Sequence[Draft]:
         self._check(facts)
@@ -97,7 +99,7 @@ class ScoreMap(Along):
     def look(self, table: Table, steps: Draws, vectors: NDArray[np.int64]) -> None:
         facts = table.facts
         centre = centre_of(steps, self.directions)
-        scores = Scores(vectors[:, self.components], centre, facts.grid.bounded)
+        scores = Scores(vectors[:, list(self.components)], centre, facts.grid.bounded)
         if steps.planned(FRAMES[0]):
             assert facts.rows is not None
             rungs = ladder(facts, centre)
@@ -120,17 +122,25 @@ class ScoreMap(Along):
                 raise ParameterError('frame must be "auto", "public", "private" or a positive number')
             if meant(self.frame, facts) == "public" and not facts.grid.bounded:
                 raise ParameterError('frame="public" needs a public bound on rows: give bounds or row_norm')
-        elif isinstance(self.frame, bool) or not (math.isfinite(self.frame) and self.frame > 0):
+        elif isinstance(self.frame, bool) or not (isinstance(self.frame, Real) and 0 < self.frame < math.inf):
             raise ParameterError('frame must be "auto", "public", "private" or a positive number')
-        if isinstance(self.bins, bool) or not (isinstance(self.bins, int) and self.bins >= 2):
+        if isinstance(self.bins, bool) or not (isinstance(self.bins, Integral) and self.bins >= 2):
             raise ParameterError("bins must be a whole number, at least 2")
-        pair = tuple(self.components)
-        if len(pair) != 2 or len(set(pair)) != 2 or not all(0 <= index < self.n_components for index in pair):
+        if facts.d < 2:
+            raise ParameterError("a score map needs two components, and the table has 1 feature(s)")
+        if not _pair(self.components, self.n_components):
             raise ParameterError(
-                "components must name two different components, counted from 0, of the n_components that are "
-                "looked for"
+                f"components must name two different components in 0..{self.n_components - 1}"
             )
         if facts.adjacency not in self.finder().adjacencies:
             raise ParameterError(
                 f"directions={self.directions!r} does not support adjacency={facts.adjacency.value!r}"
             )
+
+
+def _pair(components: Any, count: int) -> bool:
+    """Whether these are two different whole numbers in 0..count - 1."""
+    if not isinstance(components, (tuple, list)) or len(components) != 2:
+        return False
+    whole = all(isinstance(index, Integral) and not isinstance(index, bool) for index in components)
+    return whole and all(0 <= index < count for index in components) and components[0] != components[1]
