@@ -136,7 +136,7 @@ class BlockTable:
     ) -> Accumulator[R]:
         facts = self._facts
         sums = summary.start(facts.d, facts.grid.bits)
-        quantise = self._encoder.quantiser(facts.grid.bits, piece)
+        quantise = self._encoder.quantiser(facts.grid.bits, piece, getattr(row_map, "encoded", False))
         buffer = np.empty((0, facts.d))
         with np.errstate(all="ignore"):  # no warning may depend on a cell
             for cells in feed:

@@ -178,12 +178,13 @@ class Encoder:
         """The public grid of 2**bits levels."""
         return Grid(bits, self.radius, self.centre, self.scale)
 
-    def quantiser(self, bits: int, piece: int = PIECE) -> Quantiser | Free:
-        """The map from rows in data units to integer rows (doubles without a bound); one per thread."""
+    def quantiser(self, bits: int, piece: int = PIECE, encoded: bool = False) -> Quantiser | Free:
+        """The map from rows in data units to integer rows; one per thread. Without a bound, or if ``encoded``,
+        to doubles, which are in the box and not clipped to the ball."""
         centre, scale, lower, upper, missing = map(
             np.array, (self.centre, self.scale, self.lower, self.upper, self.missing)
         )
-        if math.isinf(self.radius):
+        if encoded or math.isinf(self.radius):
             return Free(centre, scale, lower, upper, missing, piece)
         return Quantiser(bits, centre, 2.0**bits / (scale * self.radius), lower, upper, missing, piece)
 

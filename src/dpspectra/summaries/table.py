@@ -20,7 +20,8 @@ class RowMap(Protocol):
     """A public map of a block of rows, each by itself, applied after quantising.
 
     Of rows with a public bound it makes integers, and the ball clip follows it; other rows, and differences
-    of pairs, are left as it gives them.
+    of pairs, are left as it gives them. A map with an attribute ``encoded = True`` is given encoded doubles
+    instead of integers, for digits below the grid, and makes integers of the ball itself.
     """
 
     def __call__(self, block: Block) -> Block:
