@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ..accounting.exact import sqrt_down
 from ..core.facts import Facts
 from ..core.privacy import Budget
 from ..core.released import StepPlan
@@ -38,7 +39,8 @@ def fraction_of(budget: Budget, epsilon: Fraction, delta: Fraction) -> Budget:
         return Budget(epsilon=budget.epsilon * epsilon, delta=budget.delta * delta)
     if budget.rho is not None:
         return Budget(rho=budget.rho * epsilon)
-    return budget
+    assert budget.mu is not None
+    return Budget(mu=sqrt_down(budget.mu**2 * epsilon))
 
 
 class Allocated(Along):
