@@ -143,6 +143,7 @@ def _release(
     used = {
         "columns": [column.to_dict() for column in source.schema.columns],
         "columns_in": source.columns,
+        "row_clip": _row_clip(request),
         "origin": list(request.origin) if isinstance(request.origin, tuple) else request.origin,
         "encoding": encoding_of(source.schema, request),
         "groups": request.groups,
@@ -183,9 +184,7 @@ class _Summed:
             unit=source.schema.unit,
         )
 
-    def reduce(
-        self, summary: Summary[Any], row_map: RowMap | None = None, *, groups: bool = False
-    ) -> Any:
+    def reduce(self, summary: Summary[Any], row_map: RowMap | None = None, *, groups: bool = False) -> Any:
         if not isinstance(summary, Moments) or row_map is not None or groups:
             raise ParameterError(_ONCE)
         return self._sums
@@ -212,6 +211,11 @@ def batch_sums(data: Any, source: Source, request: Request, bits: int) -> Moment
     return table.reduce(Moments())
 
 
+def _row_clip(request: Request) -> float | None:
+    """The public clip of rows under a name of its own: a mechanism's ``clip`` may be another one."""
+    return None if isinstance(request.clip, str) else request.clip
+
+
 def source_of(released: Released) -> Source:
     """The source that a release was made from, rebuilt from its public settings."""
     used = released.parameters
@@ -222,7 +226,7 @@ def source_of(released: Released) -> Source:
         origin=tuple(used["origin"]) if isinstance(used["origin"], list) else used["origin"],
         scaling=used["encoding"],
         row_norm=used["row_norm"],
-        clip=None if isinstance(used["clip"], str) else used["clip"],
+        clip=used["row_clip"],
         open_ended=not released.facts.grid.bounded,
         groups=used.get("groups"),
     )

@@ -27,7 +27,7 @@ from ..pipeline import Source, open_ledger, prepare, run, source_of
 from .inputs import is_path, name_columns, validate
 
 FloatArray = NDArray[np.float64]
-SHARED = ("center", "scaling", "clip", "denoise", "ddof", "trace", "rows_max", "row_norm")
+SHARED = ("center", "scaling", "denoise", "ddof", "trace", "rows_max", "row_norm")
 """Settings of a request that a release keeps under their own names."""
 
 
@@ -100,6 +100,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         known = signature(cls).parameters
         settings: dict[str, Any] = {name: used[name] for name in SHARED if name in known}
         settings |= {name: used[name] for name in cls.passed if name in used}
+        settings |= {} if used["row_clip"] is None else {"clip": used["row_clip"]}
         settings |= {name: used["view"][name] for name in cls._own if name in used["view"]}
         settings |= {name: getattr(promise, name) for name in ("epsilon", "delta", "rho", "mu", "adjacency")}
         settings |= cls._methods(released)
@@ -157,6 +158,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         source = source_of(self.release_)
         return source.encoder.transform(data)
 
+    @classmethod
+    def fields(cls) -> dict[str, str]:
+        """Settings that go to a mechanism's fields, by name, and the names of the fields."""
+        return {name: name for name in cls.passed}
+
     def check_features(self, d: int) -> None:
         """Raise ParameterError for settings that do not fit d encoded features; public facts only."""
 
@@ -181,5 +187,5 @@ def whole_components(count: Any, d: int) -> None:
 def request_of(estimator: Any, **changes: Any) -> Request:
     """The checked settings of an estimator, with changes on top."""
     given = estimator.get_params(deep=False) | changes
-    settings = {name: given[name] for name in estimator.passed}
+    settings = {field: given[name] for name, field in estimator.fields().items()}
     return Request.of(**given, purpose=estimator.purpose, settings=settings)

@@ -37,6 +37,8 @@ class PrivateScree(PrivateEstimator):
         for a mean along them
     share : part of the budget for the variances; the rest is for the directions
     preset : "tight" or "published" constants
+    cut : public level that squares along directions are cut at ("clipped_mean"), in squared encoded units;
+        default: the most that the bounds allow, at which nothing is cut
     denoise : clean the spectrum of the noise ("gaussian_moments")
     ledger : Ledger or path of its file
     label : name of the table in the ledger
@@ -86,6 +88,7 @@ class PrivateScree(PrivateEstimator):
         directions: str = "auto",
         share: Number = 0.5,
         preset: str = "tight",
+        cut: Any = None,
         denoise: bool = True,
         ledger: Ledger | str | os.PathLike[str] | None = None,
         label: str = "table",
@@ -107,6 +110,7 @@ class PrivateScree(PrivateEstimator):
         self.directions = directions
         self.share = share
         self.preset = preset
+        self.cut = cut
         self.denoise = denoise
         self.ledger = ledger
         self.label = label
@@ -114,6 +118,15 @@ class PrivateScree(PrivateEstimator):
     purpose = "scree"
     passed = ("preset",)
     _own = ("n_components",)
+
+    @classmethod
+    def fields(cls) -> dict[str, str]:
+        return super().fields() | {"cut": "clip"}
+
+    @classmethod
+    def _methods(cls, released: Released) -> dict[str, Any]:
+        used = released.parameters
+        return super()._methods(released) | ({"cut": used["clip"]} if "directions" in used else {})
 
     def check_features(self, d: int) -> None:
         if self.n_components is not None:

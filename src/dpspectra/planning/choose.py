@@ -11,7 +11,7 @@ from ..core.request import Request
 from ..mechanisms.along import Along
 from ..mechanisms.base import Mechanism
 from ..mechanisms.registry import mechanism, mechanisms
-from .auto import MOMENTS, directions_for, scree_for
+from .auto import MOMENTS, candidates, directions_for, scree_for
 
 VARIANCES = "winsorized_mean"
 """What looks along directions unless the caller says: it needs no scale."""
@@ -82,11 +82,24 @@ def decide(request: Request, facts: Facts) -> Choice:
     elif request.purpose == "scree":
         name, reason = scree_for(request, facts)
     else:
-        name, reason = MOMENTS, "auto: the least noise for all entries at once"
+        name, reason = _only(request)
     if not issubclass(mechanism(name), Along):
         return Choice(name, None, reason)
     found, why = _directions(request, facts)
     return Choice(name, found, f"{reason}; directions by {found}: {why}")
+
+
+def _only(request: Request) -> tuple[str, str]:
+    """Of what one mechanism gives; moments are the default of those for a covariance."""
+    names = candidates(request)
+    if MOMENTS in names:
+        return MOMENTS, "auto: the least noise for all entries at once"
+    if not names:
+        raise ParameterError(
+            f"no method gives {_FOR[request.purpose]} with adjacency={request.adjacency.value!r} and "
+            f"scaling={request.scaling!r}"
+        )
+    return names[0], "auto: the only method"
 
 
 def check(request: Request, name: str) -> None:
@@ -110,10 +123,15 @@ def _components(request: Request, facts: Facts) -> Choice:
         return Choice(name, None, reason)
     along = VARIANCES if request.variances == "auto" else request.variances
     kind = mechanism(along)
-    if not issubclass(kind, Along) or "scree" not in kind.serves:
-        names = ["auto", "none", *(n for n, k in mechanisms().items() if issubclass(k, Along))]
+    if not _looks(kind):
+        names = ["auto", "none", *(n for n, k in mechanisms().items() if _looks(k))]
         raise ParameterError(f"variances must be one of {', '.join(map(repr, names))}")
     return Choice(along, name, reason)
+
+
+def _looks(kind: type[Any]) -> bool:
+    """Whether a mechanism finds variances along directions."""
+    return issubclass(kind, Along) and "scree" in kind.serves
 
 
 def _directions(request: Request, facts: Facts, named: str | None = None) -> tuple[str, str]:

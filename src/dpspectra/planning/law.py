@@ -1,6 +1,6 @@
-"""The law of the noise on a covariance, from its calibrated plan: errors, edge, alignment.
+"""The law of the noise on a covariance or a matrix of directions: errors, edge, alignment.
 
-Encoded units (those of ``Facts.grid``). tau is the noise sd of an off-diagonal entry of the covariance, a
+A matrix of directions has trace 1, so its eigenvalues are shares. A covariance is in encoded units (those of ``Facts.grid``). tau is the noise sd of an off-diagonal entry of the covariance, a
 diagonal one has sqrt(2) tau; s is the noise sd of an entry of the mean. Rows are centred at the noisy
 mean m, which adds (m - mean)(m - mean)' - s^2 I to the error, independent of the rest.
 """
@@ -34,6 +34,7 @@ class Law:
     mean_sd : s, 0 if the centre is public
     rows_sd : noise sd of the number of rows, 0 if it is public
     isotropic : False for the joint release; edge and alignment then hold only for a mean at the centre
+    shares : True for a matrix of directions, whose eigenvalues are shares of its trace 1
     """
 
     d: int
@@ -42,6 +43,7 @@ class Law:
     mean_sd: float
     rows_sd: float
     isotropic: bool
+    shares: bool = False
 
     @property
     def edge(self) -> float:
@@ -93,6 +95,29 @@ class Law:
         return np.maximum(0.0, 1 - self.turning**2 * crowding(spectrum))
 
 
+SIGNS = {"kendall": 2 * math.sqrt(2.0), "signs": math.sqrt(2.0)}
+"""Steps that draw a matrix of directions, of trace 1, and n times its Frobenius sensitivity."""
+
+
+def has_law(plans: Sequence[StepPlan]) -> bool:
+    """Whether a plan draws second moments or directions."""
+    return bool({plan.name for plan in plans} & {"scatter", "augmented", *SIGNS})
+
+
+def sign_spectrum(spectrum: Sequence[float]) -> FloatArray:
+    """Eigenvalues of the matrix of directions of Gaussian rows with these variances; they add up to 1.
+
+    E[l_i z_i^2 / sum_j l_j z_j^2] = int_0^inf l_i/(1 + 2 l_i t) prod_j (1 + 2 l_j t)^(-1/2) dt, which holds
+    for all elliptical rows; with t = exp(u) on an even grid. Directions are more even than variances.
+    """
+    values = np.asarray(spectrum, dtype=np.float64) / max(spectrum)
+    times = np.exp(np.linspace(-30.0, 60.0, 3000))[:, None]
+    grown = 1 + 2 * values * times
+    weight = np.exp(-0.5 * np.log(grown).sum(axis=1))[:, None] * times
+    parts = (values / grown * weight).sum(axis=0)
+    return np.asarray(parts / parts.sum())
+
+
 def crowding(spectrum: Sequence[float]) -> FloatArray:
     """sum over j != i of 1/(l_i - l_j)^2: how much noise turns component i. Infinite for ties."""
     values = np.asarray(spectrum, dtype=np.float64)
@@ -105,9 +130,13 @@ def crowding(spectrum: Sequence[float]) -> FloatArray:
 def law(plans: Sequence[StepPlan], facts: Facts, rows: int, ddof: int = 1) -> Law:
     """The law of a plan; ``rows`` is n, or a guess of it where n is private.
 
-    ParameterError if the mechanism draws no second moments.
+    ParameterError if the mechanism draws neither second moments nor directions (``has_law``).
     """
     by_name = {plan.name: plan for plan in plans}
+    for name, change in SIGNS.items():
+        if name in by_name:
+            tau = change / (rows * math.sqrt(2.0 * by_name[name].mu_squared))
+            return Law(facts.d, rows, tau, 0.0, 0.0, True, shares=True)
     sigma = {name: [math.ldexp(value, -plan.shift) for value in plan.sigma] for name, plan in by_name.items()}
     step, levels = facts.grid.step, facts.grid.levels
     private_rows = facts.adjacency is Adjacency.ADD_REMOVE

@@ -7,7 +7,7 @@ from ..core.privacy import Adjacency, show
 from ..core.request import Request
 from ..rows.encode import Encoder
 from .choose import choose
-from .law import law
+from .law import has_law, law
 
 DOMINANT = 0.9
 """Share of B^2 from which on one column drowns the others."""
@@ -51,9 +51,11 @@ def plan_warnings(
             f"delta = {show(budget.delta)} is not below 1/n: publishing a random {facts.unit} whole would be "
             "allowed; take delta well below 1/n"
         )
-    if known:
-        edge = law(choose(request, facts).calibrate(facts), facts, known, request.ddof).edge
-        largest = facts.grid.radius**2  # rows lie in the ball of radius B
+    plans = choose(request, facts).calibrate(facts) if known else ()
+    if known and has_law(plans):
+        noise = law(plans, facts, known, request.ddof)
+        edge = noise.edge
+        largest = 1.0 if noise.shares else facts.grid.radius**2  # of rows in the ball of radius B
         if edge > largest:
             texts.append(
                 f"the noise edge ({edge:.3g}) is above any possible eigenvalue ({largest:.3g}), so no "
