@@ -61,35 +61,30 @@ class ClippedMean(Allocated):
         return parameters_of(self, "n_components", "directions", "share", "clip", "joint", "preset")
 
     def along(self, facts: Facts) -> list[Draft]:
-        cut = cut_of(self.clip, facts)
-        square = self._sensitivity_squared(cut, facts)
+        square, _ = self._rule(facts)
         return [Draft("means", self.n_components, square, None, "L-orthant, L-chord")]
 
     def look(self, table: Table, steps: Draws, vectors: NDArray[np.int64]) -> None:
         facts = table.facts
         if facts.grid.bounded:
             check_orthonormal(vectors)
-        squares = self.squares(table, steps, vectors)
-        integers = cut_to_grid(squares, cut_of(self.clip, facts), bits_of(facts), self._reach)
+        squares, (_, reach) = self.squares(table, steps, vectors), self._rule(facts)
+        integers = cut_to_grid(squares, cut_of(self.clip, facts), bits_of(facts), reach)
         steps.gaussian("means", integers.sum(axis=0))
 
-    @property
-    def _reach(self) -> Fraction | None:
-        """Where rows are cut, over C; None where they are not."""
-        joint = self.joint and self.preset == "tight" and 2 * REACH**2 < self.n_components
-        return REACH if joint else None
-
-    def _sensitivity_squared(self, cut: float, facts: Facts) -> int:
-        """In units of C/2**bits."""
-        k, level = self.n_components, 1 << bits_of(facts)
-        found = [k * level**2]
-        if self._reach is not None:
-            found.append(math.ceil(2 * self._reach**2 * level**2))
-        if facts.grid.bounded and self.preset == "tight":
+    def _rule(self, facts: Facts) -> tuple[int, Fraction | None]:
+        """The squared sensitivity in units of C/2**bits, and where rows are cut over C, if they are."""
+        k, level, cut = self.n_components, 1 << bits_of(facts), cut_of(self.clip, facts)
+        found: list[tuple[int, Fraction | None]] = [(k * level**2, None)]
+        if self.preset == "published":
+            return found[0]
+        if facts.grid.bounded:
             chord = 2 * 4**facts.grid.bits * (1 + orthonormal_within(facts.d, k))
             rounded = 3 * (math.isqrt(k) + 1)
-            found.append((math.ceil(chord * level / Fraction(cut)) + rounded) ** 2)
-        return min(found)
+            found.append(((math.ceil(chord * level / Fraction(cut)) + rounded) ** 2, None))
+        if self.joint:
+            found.append((math.ceil(2 * REACH**2 * level**2), REACH))
+        return min(found, key=lambda rule: rule[0])
 
 
 def cut_to_grid(squares: FloatArray, cut: float, bits: int, reach: Fraction | None = None) -> IntArray:

@@ -12,7 +12,7 @@ from ..core.released import Released
 from .means import Means
 
 BITS = 30
-"""Bits of a square on the grid of its cut, unless many rows leave fewer: 2**-30 of a cut is far below noise."""
+"""Bits of a square on the grid of its cut, unless many rows leave fewer; noise is far above 2**-30."""
 
 
 def pairs_of(facts: Facts) -> int:
@@ -42,9 +42,9 @@ def cut_of(clip: float | None, facts: Facts) -> float:
     if clip is None:
         if not facts.grid.bounded:
             raise ParameterError(
-                "clip is missing: without a public bound on rows squares need one of their own. Give clip from "
-                "domain knowledge, in squared units of the encoded columns, or take a method that needs none "
-                "(winsorized_mean, huber_mean)"
+                "clip is missing: without a public bound on rows squares need one of their own. Give clip "
+                "from domain knowledge, in squared units of the encoded columns, or take a method that needs "
+                "none (winsorized_mean, huber_mean)"
             )
         return 2.0 * 4.0**facts.grid.bits
     cut = clip / facts.grid.step**2
@@ -59,7 +59,7 @@ def decode(released: Released) -> Means:
     cut = cut_of(released.parameters["clip"], facts) * facts.grid.step**2
     unit = math.ldexp(cut, -bits_of(facts) - step.plan.shift) / pairs_of(facts)
     return Means(
-        values=step.values * unit,
+        values=step.values.astype(np.float64) * unit,
         noise_sd=np.full(step.plan.size, step.plan.sigma[0] * unit),
         upper=np.full(step.plan.size, cut),
     )
