@@ -8,6 +8,7 @@ from .correlation_circle import correlation_circle
 from .correlation_heatmap import correlation_heatmap
 from .loadings import loadings
 from .save import save
+from .score_map import score_map
 from .scree import scree
 
-__all__ = ["correlation_circle", "correlation_heatmap", "loadings", "save", "scree"]
+__all__ = ["correlation_circle", "correlation_heatmap", "loadings", "save", "score_map", "scree"]
