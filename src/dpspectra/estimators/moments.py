@@ -133,7 +133,7 @@ class MomentsEstimator(PrivateEstimator):
         self.location_ = analysis.location
         self.covariance_ = analysis.covariance
         self.covariance_raw_ = analysis.covariance_raw
-        self.correlation_ = correlation(analysis.covariance)
+        self.correlation_ = correlation(analysis.covariance, semidefinite=True)
         self.scale_ = analysis.scale
         self.eigenvalues_ = spectrum.denoised
         self.eigenvalues_raw_ = spectrum.values

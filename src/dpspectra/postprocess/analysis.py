@@ -69,16 +69,17 @@ def analyse(released: Released, *, level: float = 0.9) -> Analysis:
     if not estimate.isotropic:
         edge = max(shown.edge, estimate.false_edge / float(deviation.min()) ** 2)
         shown = _without_intervals(shown, edge)
-    area = np.outer(units, units)
     return Analysis(
         estimate=estimate,
         location=grid.centre_array + units * estimate.mean,
         scale=scale,
         spectrum=shown,
-        covariance_raw=estimate.covariance * area,
-        covariance=cleaned * area,
-        covariance_sd=_entry_sd(estimate) * area,
-        precision=invert(encoded.denoised, encoded.vectors, math.sqrt(2.0) * estimate.noise_sd) / area,
+        covariance_raw=_rescaled(estimate.covariance, units),
+        covariance=_rescaled(cleaned, units),
+        covariance_sd=_rescaled(_entry_sd(estimate), units),
+        precision=_rescaled(
+            invert(encoded.denoised, encoded.vectors, math.sqrt(2.0) * estimate.noise_sd), 1 / units
+        ),
         noise_sd=noise_sd,
         noise_edge=max(shown.edge, edge),
         total=max(shown.trace, float(shown.denoised.sum())),
@@ -89,6 +90,11 @@ def released_deviations(variances: FloatArray, noise_sd: float) -> FloatArray:
     """Standard deviations from released variances, floored at the noise of a variance (1 if both are 0)."""
     floored = np.maximum(variances, math.sqrt(2.0) * noise_sd)
     return np.sqrt(np.where(floored > 0, floored, 1.0))
+
+
+def _rescaled(matrix: FloatArray, units: FloatArray) -> FloatArray:
+    """Rows and columns times their units; the matrix itself where all of them are 1."""
+    return matrix if (units == 1).all() else matrix * np.outer(units, units)
 
 
 def _entry_sd(estimate: Estimate) -> FloatArray:

@@ -42,8 +42,8 @@ EDGE_SLOPE = 5.0
 """Cap on the slope of candidate B, which is infinite at the noise edge."""
 NEGLIGIBLE = 1e-14
 """Noise below this fraction of the spectrum is below the rounding of its eigenvalues."""
-BLOCK = 1 << 17
-"""Pairs of eigenvalues looked at in one go (1 MiB an array), so memory stays of order d."""
+BLOCK = 1 << 14
+"""Pairs of eigenvalues looked at in one go (128 KiB an array): they stay in the cache."""
 
 
 def denoise(matrix: NDArray[np.float64], noise_sd: float, trace: float | None = None) -> NDArray[np.float64]:
@@ -137,7 +137,7 @@ def _general(w: Vector) -> tuple[Vector, float]:
     pull = np.empty_like(w)
     for rows, gap in _gaps(w):
         root = np.sqrt(np.maximum(gap**2 - WIDTH**2, 0.0))
-        pull[rows] = 2 / WIDTH**2 * np.sum(gap - np.sign(gap) * root, axis=1)
+        pull[rows] = 2 / WIDTH**2 * np.sum(gap - np.copysign(root, gap), axis=1)
     level: Vector = isotonic_regression(w - 2 * pull, increasing=False)
     block = np.concatenate(([0], np.cumsum(np.diff(level) != 0)))
     outside = np.empty_like(w)

@@ -42,9 +42,9 @@ def eigh_descending(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], N
     pivots = pivot(vectors)
     order = np.lexsort((pivots, _tie_groups(values)))
     signs = np.where(vectors[pivots[order], order] < 0, -1.0, 1.0)
-    ordered = vectors[:, order]
-    ordered *= signs
-    return values, ordered
+    if (np.diff(order) > 0).all():  # in order already: no column has to be moved
+        return values, vectors * signs
+    return values, vectors[:, order] * signs
 
 
 def pivot(vectors: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -20,7 +20,7 @@ STABLE_VARIANCE = 5.0
 """A correlation has a standard error only if both variances are this many of their sds above zero."""
 
 
-def correlation(covariance: Matrix) -> Matrix:
+def correlation(covariance: Matrix, *, semidefinite: bool = False) -> Matrix:
     """The correlation matrix of a covariance: |r| <= 1, unit diagonal, positive semidefinite. Public.
 
     A column without variance (zero, or negative after noise) has correlation 0 with all others and 1 with
@@ -30,6 +30,8 @@ def correlation(covariance: Matrix) -> Matrix:
     Parameters
     ----------
     covariance : (d, d) array, symmetric, data units; denoised or raw
+    semidefinite : True if the covariance is known to be positive semidefinite, as a product of a factor with
+        its transpose is, entry by entry, to within rounding; then so is the result and is not checked
 
     Returns
     -------
@@ -43,7 +45,7 @@ def correlation(covariance: Matrix) -> Matrix:
     exact = checked(covariance, "covariance")
     inverse = _inverse_scales(exact)
     ratio = _unit(symmetrise(exact * inverse * inverse[:, None]))
-    if _is_psd(ratio):
+    if semidefinite or _is_psd(ratio):
         return ratio
     projected = psd(ratio)
     # The projection adds a semidefinite matrix, so its diagonal is at least 1 and can be divided by.
@@ -204,8 +206,8 @@ def _inverse_scales(matrix: Matrix) -> NDArray[np.float64]:
 
 
 def _unit(matrix: Matrix) -> Matrix:
-    """The matrix cut to [-1, 1] with a diagonal of ones."""
-    cut = np.clip(matrix, -1.0, 1.0)
+    """The matrix cut to [-1, 1] with a diagonal of ones, in place."""
+    cut = np.clip(matrix, -1.0, 1.0, out=matrix)
     np.fill_diagonal(cut, 1.0)
     return cut
 

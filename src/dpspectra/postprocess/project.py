@@ -18,9 +18,10 @@ def compose(vectors: NDArray[np.float64], values: NDArray[np.float64]) -> NDArra
     As a product of one factor with its own transpose it is a symmetric rank update: half the work, and
     symmetric to the last bit.
     """
-    used = values > 0
-    factor = vectors[:, used]
-    factor *= np.sqrt(values[used])
+    used = np.flatnonzero(values > 0)
+    # Sorted values are used from one end: a slice, so no column has to be moved.
+    some = slice(used[0], used[-1] + 1) if len(used) and used[-1] - used[0] + 1 == len(used) else used
+    factor = vectors[:, some] * np.sqrt(values[some])
     matrix: NDArray[np.float64] = factor @ factor.T
     return matrix
 

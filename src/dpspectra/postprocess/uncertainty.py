@@ -193,7 +193,8 @@ def _inverse_gaps(values: Vector, noise: float) -> tuple[Vector, Vector, Vector]
     for start in range(0, len(values), 64):  # a few rows at a time: no second matrix is made
         rows = slice(start, start + 64)
         gap = values[rows, None] - values
-        inverse = np.divide(noise, gap, out=np.zeros_like(gap), where=np.abs(gap) > tiny)
+        gap[np.abs(gap) <= tiny] = np.inf
+        inverse = noise / gap
         square = np.square(inverse)
         sums[:, rows] = inverse.sum(axis=1), square.sum(axis=1), np.square(square).sum(axis=1)
     return sums[0], sums[1], sums[2]

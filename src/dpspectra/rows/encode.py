@@ -315,15 +315,15 @@ def _reaches(schema: Schema, centre: FloatArray, scale: FloatArray) -> list[tupl
 
     A one-hot block holds at most one 1, so its largest is over the all-zero row and the unit vectors.
     """
-    reaches, place = [], 0
+    reaches, place, centres, scales = [], 0, centre.tolist(), scale.tolist()
     for column in schema.columns:
         here = slice(place, place + len(column.features))
-        c, s = centre[here], scale[here]
         if column.kind == "category":
+            c, s = centre[here], scale[here]
             corners = np.vstack([np.zeros(len(c)), np.eye(len(c))])
             reach = max(math.hypot(*corner) for corner in ((corners - c) / s).tolist())
         else:
-            sides = zip(_box(column), c.tolist(), s.tolist(), strict=True)
+            sides = zip(_box(column), centres[here], scales[here], strict=True)
             reach = math.hypot(*(max(abs(lo - at), abs(hi - at)) / by for (lo, hi), at, by in sides))
         reaches.append((column.name, reach))
         place = here.stop
