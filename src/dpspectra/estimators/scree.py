@@ -125,8 +125,10 @@ class PrivateScree(PrivateEstimator):
 
     @classmethod
     def _methods(cls, released: Released) -> dict[str, Any]:
-        used = released.parameters
-        return super()._methods(released) | ({"cut": used["clip"]} if "directions" in used else {})
+        found = super()._methods(released)
+        if released.mechanism == "clipped_mean":
+            found["cut"] = released.parameters["clip"]
+        return found
 
     def check_features(self, d: int) -> None:
         if self.n_components is not None:

@@ -1,8 +1,9 @@
 """The law of the noise on a covariance or a matrix of directions: errors, edge, alignment.
 
-A matrix of directions has trace 1, so its eigenvalues are shares. A covariance is in encoded units (those of ``Facts.grid``). tau is the noise sd of an off-diagonal entry of the covariance, a
-diagonal one has sqrt(2) tau; s is the noise sd of an entry of the mean. Rows are centred at the noisy
-mean m, which adds (m - mean)(m - mean)' - s^2 I to the error, independent of the rest.
+A matrix of directions has trace 1, so its eigenvalues are shares. A covariance is in encoded units (those of
+``Facts.grid``). tau is the noise sd of an off-diagonal entry, a diagonal one has sqrt(2) tau; s is the noise
+sd of an entry of the mean. Rows of a covariance are centred at the noisy mean m, which adds
+(m - mean)(m - mean)' - s^2 I to the error, independent of the rest.
 """
 
 from __future__ import annotations

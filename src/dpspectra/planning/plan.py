@@ -16,9 +16,12 @@ from ..core.released import StepPlan
 from ..core.request import Request
 from ..core.schema import Schema
 from ..rows.encode import Encoder
+from .along import Looking, looking
+from .ask import named, request_for
+from .auto import open_ended
 from .choose import choose, decide
 from .facts import encoder_of, facts_of, regrid, rows_of, schema_of
-from .law import Law, crowding, law
+from .law import Law, crowding, law, sign_spectrum
 from .resources import Resources, resources
 from .show import table
 from .warn import plan_warnings
@@ -45,12 +48,15 @@ class Plan:
     steps : tuple of StepPlan
         Equal to those of the release.
     law : Law
-        Noise sd, edge, errors and alignment, in encoded units.
+        Noise sd, edge, errors and alignment, in encoded units; of robust directions in shares, as their
+        matrix has trace 1.
+    looking : Looking or None
+        Variances along directions, if the method finds them so.
     total_variance : float
         Trace of the covariance that shares refer to, in encoded units; the largest possible, B^2, if
-        ``declared`` is False.
+        ``declared`` is False. 1 for robust directions.
     spectrum : tuple of float or None
-        Declared exact eigenvalues, descending.
+        Declared exact eigenvalues of the covariance, descending.
     resources : Resources
         Memory, passes, draws, seconds.
     mechanism, reason : str
@@ -67,6 +73,7 @@ class Plan:
     rows: int
     steps: tuple[StepPlan, ...]
     law: Law
+    looking: Looking | None
     total_variance: float
     declared: bool
     spectrum: tuple[float, ...] | None
@@ -87,6 +94,14 @@ class Plan:
         return self.law.edge
 
     @property
+    def eigenvalues(self) -> tuple[float, ...] | None:
+        """Declared eigenvalues of the matrix that is released: of robust directions, those of elliptical
+        rows with the declared spectrum."""
+        if self.spectrum is None or not self.law.shares:
+            return self.spectrum
+        return tuple(sign_spectrum(self.spectrum).tolist())
+
+    @property
     def resolved_share(self) -> float:
         """Smallest share of the total variance that stands out of the noise; above 1: none can."""
         return self.law.resolved / self.total_variance
@@ -98,12 +113,12 @@ class Plan:
 
     @property
     def frobenius_error(self) -> float:
-        """Expected Frobenius error of the raw released covariance, encoded units."""
+        """Expected Frobenius error of the raw released matrix, encoded units (shares for directions)."""
         return self.law.frobenius(self.spectrum)
 
     @property
     def operator_error(self) -> float:
-        """Median operator-norm error of the raw released covariance, encoded units."""
+        """Median operator-norm error of the raw released matrix, in the same units."""
         return self.law.operator
 
     @property
@@ -190,9 +205,9 @@ class Plan:
             if not 0 < share * components <= 1 + 1e-12:
                 raise ParameterError("share: components of this share sum to more than the total variance")
             return float(share) * self.total_variance * math.sqrt((1 - alignment) / self.facts.d)
-        if self.spectrum is None:
+        if self.eigenvalues is None:
             raise ParameterError("share: say which share of the total variance the smallest component holds")
-        crowd = float(crowding(self.spectrum)[:components].max(initial=0.0))
+        crowd = float(crowding(self.eigenvalues)[:components].max(initial=0.0))
         if math.isinf(crowd):
             raise InfeasiblePlan("declared eigenvalues are equal: their components have no direction")
         return math.inf if crowd == 0 else math.sqrt((1 - alignment) / crowd)
@@ -201,10 +216,11 @@ class Plan:
         """The plan as JSON values."""
         grid = self.facts.grid
         components = None
-        if self.spectrum is not None:
+        if self.eigenvalues is not None:
+            cosines = self.law.alignments(self.eigenvalues).tolist()
             components = [
-                {"share": value / self.total_variance, "alignment": float(cosine)}
-                for value, cosine in zip(self.spectrum, self.law.alignments(self.spectrum), strict=True)
+                {"share": value / self.total_variance, "alignment": cosine}
+                for value, cosine in zip(self.eigenvalues, cosines, strict=True)
             ]
         return {
             "mechanism": self.mechanism,
@@ -217,12 +233,14 @@ class Plan:
             "rows": self.rows,
             "rows_public": self.facts.adjacency is Adjacency.REPLACE_ONE,
             "features": self.facts.d,
-            "row_norm": grid.radius,
+            "row_norm": grid.radius if grid.bounded else None,
             "bits": grid.bits,
             "steps": [step.to_dict() | described(step, self) for step in self.steps],
             "noise_sd": self.noise_sd,
             "noise_edge": self.noise_edge,
             "isotropic": self.law.isotropic,
+            "robust": self.law.shares,
+            "variances": self._variances(),
             "total_variance": self.total_variance,
             "total_variance_declared": self.declared,
             "resolved_share": self.resolved_share,
@@ -237,19 +255,30 @@ class Plan:
             "warnings": list(self.warnings),
         }
 
+    def _variances(self) -> dict[str, Any] | None:
+        """What is expected of variances along directions, JSON values."""
+        if self.looking is None:
+            return None
+        errors = None if self.spectrum is None else self.looking.errors(self.spectrum)
+        known = None if errors is None else [value if math.isfinite(value) else None for value in errors]
+        return self.looking.to_dict() | {"relative_errors": known}
+
     def __str__(self) -> str:
         return table(self.to_dict())
 
 
 def described(step: StepPlan, plan: Plan) -> dict[str, Any]:
-    """A step for people: rho, and its noise sd in grid units and in encoded units of what it estimates."""
+    """A step for people: rho, and its noise sd in units of the statistic and, of moments, in encoded units of
+    what it estimates."""
     grid_sd = [math.ldexp(value, -step.shift) for value in step.sigma]
-    width = plan.facts.grid.step
-    unit = {"count": 1.0, "mean": width / plan.rows}.get(step.name, width**2 / plan.rows)
+    width, rho = plan.facts.grid.step, step.charge.rho
+    square = width**2 / plan.rows
+    units = {"count": 1.0, "mean": width / plan.rows, "scatter": square, "augmented": square, "trace": square}
+    unit = units.get(step.name)
     return {
-        "rho": float(step.mu_squared / 2),
+        "rho": float(step.mu_squared / 2 if rho is None else rho),
         "sd_grid": grid_sd,
-        "sd_encoded": [value * unit for value in grid_sd],
+        "sd_encoded": None if unit is None else [value * unit for value in grid_sd],
     }
 
 
@@ -290,13 +319,14 @@ def plan(
     ParameterError, SchemaError, InfeasiblePlan
         As the run would raise them.
     """
-    given = dict(target.get_params()) if hasattr(target, "get_params") else {"method": target}
+    given = dict(target.get_params()) if hasattr(target, "get_params") else named(target)
     given |= params
     if schema is None and bounds is None:  # what is said here replaces what the estimator says
         schema, bounds = given.get("schema"), given.get("bounds")
-    request = Request.of(**{name: value for name, value in given.items() if name not in ("schema", "bounds")})
+    request = request_for(target, given)
     read = schema_of(schema, bounds, d)
-    if schema is None and bounds is None and not hasattr(target, "get_params") and request.row_norm is None:
+    alone = schema is None and bounds is None and not hasattr(target, "get_params")
+    if alone and request.row_norm is None and not open_ended(request):
         request = replace(request, row_norm=1.0)
     encoder = encoder_of(read, request)
     rows = rows_of(n, read, request)
@@ -306,9 +336,9 @@ def plan(
     steps = mechanism.calibrate(facts)
     noise = law(steps, facts, rows, request.ddof)
     assumed = _spectrum(spectrum, facts.d)
-    total = _total(total_variance, assumed, facts)
+    total = 1.0 if noise.shares else _total(total_variance, assumed, facts)
     warnings = plan_warnings(facts, request, encoder, rows=rows)
-    declared = total_variance is not None or assumed is not None
+    declared = not noise.shares and (total_variance is not None or assumed is not None)
     if declared and total < _SPREAD * facts.grid.radius**2:
         warnings.append(
             "the declared total variance is below 1 % of B^2, so noise is made for rows far larger than "
@@ -321,6 +351,7 @@ def plan(
         rows=rows,
         steps=steps,
         law=noise,
+        looking=looking(mechanism, steps, facts),
         total_variance=total,
         declared=declared,
         spectrum=assumed,

@@ -10,15 +10,18 @@ from .resources import size
 def table(plan: dict[str, Any]) -> str:
     """``Plan.to_dict()`` as a table for people."""
     n = f"n = {plan['rows']:,}" + ("" if plan["rows_public"] else " (a guess: n is private)")
-    optimistic = "the largest possible, B^2: optimistic; say what you expect by total_variance"
-    total = "declared" if plan["total_variance_declared"] else optimistic
+    bound = (
+        "no bound on rows"
+        if plan["row_norm"] is None
+        else f"B = {plan['row_norm']:.4g}, 2^{plan['bits']} steps"
+    )
     facts = [
         ("method", f"{plan['mechanism']} ({plan['reason']})"),
         ("budget", f"{plan['budget']}, {plan['adjacency']}, unit = {plan['unit']}"),
-        ("table", f"{n}, d = {plan['features']:,}, B = {plan['row_norm']:.4g}, 2^{plan['bits']} steps"),
+        ("table", f"{n}, d = {plan['features']:,}, {bound}"),
         ("noise sd of an entry", f"{plan['noise_sd']:.4g} (diagonal: {plan['noise_sd'] * 2**0.5:.4g})"),
         ("noise edge of the spectrum", f"{plan['noise_edge']:.4g}" + _valid(plan)),
-        ("total variance", f"{plan['total_variance']:.4g} ({total})"),
+        _total(plan),
         ("smallest share resolved", _share(plan["resolved_share"])),
         ("smallest share with cos^2 >= 0.9", _share(plan["aligned_share"])),
         (
@@ -28,14 +31,16 @@ def table(plan: dict[str, Any]) -> str:
         ("memory, passes", f"{size(plan['memory_bytes'])}, {plan['passes']}"),
         ("draws, time", f"{plan['draws']:,}, about {plan['seconds']:.2g} s"),
     ]
+    facts += _variances(plan["variances"])
     width = max(len(name) for name, _ in facts)
     lines = [f"{name:<{width}}  {value}" for name, value in facts]
     lines += ["", f"{'step':<12}{'draws':>10}{'share':>8}{'mu^2':>12}{'rho':>12}  noise sd (grid; encoded)"]
     for step in plan["steps"]:
-        spreads = ["/".join(f"{value:.4g}" for value in step[key]) for key in ("sd_grid", "sd_encoded")]
+        known = [step[key] for key in ("sd_grid", "sd_encoded") if step[key] is not None]
+        spreads = ["/".join(f"{value:.4g}" for value in values) for values in known]
         lines.append(
-            f"{step['name']:<12}{step['size']:>10,}{_ratio(step['share']):>8}"
-            f"{2 * step['rho']:>12.4g}{step['rho']:>12.4g}  {'; '.join(spreads)}"
+            f"{step['name']:<12}{step['size']:>10,}{_ratio(step['share']):>8}{_mu_squared(step):>12}"
+            f"{step['rho']:>12.4g}  {'; '.join(spreads)}"
         )
     shown = [component for component in (plan["components"] or [])[:10] if component["share"] > 0]
     for i, component in enumerate(shown, 1):
@@ -45,6 +50,36 @@ def table(plan: dict[str, Any]) -> str:
         )
     lines += [f"warning: {text}" for text in plan["warnings"]]
     return "\n".join(lines)
+
+
+def _total(plan: dict[str, Any]) -> tuple[str, str]:
+    if plan["robust"]:
+        return "shares are of", "the trace 1 of the matrix of directions, whose shares are more even"
+    optimistic = "the largest possible, B^2: optimistic; say what you expect by total_variance"
+    declared = "declared" if plan["total_variance_declared"] else optimistic
+    return "total variance", f"{plan['total_variance']:.4g} ({declared})"
+
+
+def _variances(found: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Lines on variances along directions."""
+    if found is None:
+        return []
+    level = "which the release finds" if found["upper"] is None else f"{found['upper']:.4g}"
+    lines = [
+        (
+            f"noise of {found['count']} variances",
+            f"{found['relative']:.3g} of the level that squares are cut at, {level}",
+        )
+    ]
+    if found["relative_errors"] is not None:
+        shown = ", ".join("unknown" if e is None else f"{e:.2g}" for e in found["relative_errors"][:10])
+        lines.append(("noise over each variance", shown))
+    return lines
+
+
+def _mu_squared(step: dict[str, Any]) -> str:
+    """mu^2 of a Gaussian step; others have none."""
+    return f"{2 * step['rho']:.4g}" if step["law"] == "gaussian" else "-"
 
 
 def _share(share: float) -> str:
