@@ -51,6 +51,11 @@ class Allocated(Along):
 
     preset: str
 
+    @property
+    def apart(self) -> bool:
+        """Whether the parts are calibrated one by one."""
+        return self.preset == "published"
+
     def published(self, facts: Facts, budget: Budget) -> list[Part]:
         """The parts that follow the directions, of what is left to them; their weights add up to 1."""
         return [Part(Fraction(1), budget, filled(tuple(self.along(facts))))]
@@ -64,7 +69,7 @@ class Allocated(Along):
         return [found, *(replace(part, weight=self.share * part.weight) for part in rest)]
 
     def calibrate(self, facts: Facts) -> tuple[StepPlan, ...]:
-        if self.preset == "tight":
+        if not self.apart:
             return super().calibrate(facts)
         return tuple(
             replace(plan, share=part.weight * plan.share)
@@ -73,6 +78,6 @@ class Allocated(Along):
         )
 
     def slack(self, facts: Facts) -> float:
-        if self.preset == "tight":
+        if not self.apart:
             return super().slack(facts)
         return sum(slack_of(part.budget, part.drafts) for part in self.parts(facts))

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..accounting.compose import fill
+from ..accounting.compose import epsilon_at, fill
 from ..accounting.exact import float_down, float_up, sqrt_down, sqrt_up, total
 from ..accounting.gaussian import Calibration, sigma_floor_for
 from ..accounting.gaussian import calibrate as calibrate_budget
@@ -97,10 +97,14 @@ class Stepwise:
 
     def cost(self, plans: Sequence[StepPlan]) -> Cost:
         """The total, claiming what was asked for."""
-        cost = total([plan.charge for plan in plans])
+        cost = total(self.charges(plans))
         if self.budget.epsilon is not None and self.budget.delta is not None:
             return cost.claiming(self.budget.epsilon, self.budget.delta)
         return cost
+
+    def charges(self, plans: Sequence[StepPlan]) -> list[Cost]:
+        """What adds up to the total: the cost of each step, or of steps that look at disjoint rows as one."""
+        return [plan.charge for plan in plans]
 
     def sample(self, table: Table, noise: Noise, plans: Sequence[StepPlan]) -> tuple[Step, ...]:
         """Read the table and draw."""
@@ -225,7 +229,9 @@ def _selections(budget: Budget, drafts: Sequence[Draft]) -> dict[str, StepPlan]:
     }
     for draft in chosen:
         if draft.law == "threshold":
-            found[draft.name] = _threshold(draft, budget, drafts, [plan.charge for plan in found.values()])
+            found[draft.name] = _threshold(
+                draft, budget, tuple(drafts), tuple(plan.charge for plan in found.values())
+            )
     return found
 
 
@@ -258,7 +264,8 @@ def _pure(draft: Draft, epsilon: Fraction) -> StepPlan:
     )
 
 
-def _threshold(draft: Draft, budget: Budget, drafts: Sequence[Draft], others: list[Cost]) -> StepPlan:
+@lru_cache(maxsize=64)
+def _threshold(draft: Draft, budget: Budget, drafts: tuple[Draft, ...], others: tuple[Cost, ...]) -> StepPlan:
     """Noise and threshold of a stability histogram, of its share of delta and of as much epsilon as leaves
     the Gaussian steps their shares of mu^2: by the best composition that is more than by its price in rho."""
     if not (budget.epsilon and budget.delta):
@@ -271,11 +278,16 @@ def _threshold(draft: Draft, budget: Budget, drafts: Sequence[Draft], others: li
     low, high = budget.epsilon * _share(draft) / 64, budget.epsilon
     for _ in range(12):
         middle = (low + high) / 2
+        costs = [*others, Cost.approx(middle, delta)]
         try:
-            left = fill(budget, [*others, Cost.approx(middle, delta)], coordinates, 2.0**200).mu_squared
+            fits = (
+                fill(budget, costs, coordinates, 2.0**200).mu_squared >= kept
+                if gaussian
+                else epsilon_at(costs, budget.delta).epsilon <= budget.epsilon
+            )
         except ParameterError:  # it takes all
-            left = Fraction(0)
-        low, high = (middle, high) if left >= kept else (low, middle)
+            fits = False
+        low, high = (middle, high) if fits else (low, middle)
     scale = float_up(draft.spread / low)
     if scale > SIGMA_MAX:
         raise InfeasiblePlan("the budget is too small for a threshold on counts: ask for a larger one")

@@ -6,6 +6,7 @@ Page, with claim, lemmas and proof: docs/mechanisms/winsorized_mean.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -13,9 +14,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..accounting import zcdp
+from ..accounting.compose import parallel
+from ..accounting.exact import total
 from ..accounting.gaussian import calibrate as calibrate_budget
+from ..core.errors import ParameterError
 from ..core.facts import Facts
-from ..core.privacy import Budget
+from ..core.privacy import Budget, Cost
+from ..core.released import StepPlan
 from ..noise.base import FloatArray, IntArray
 from ..postprocess.clipped_mean import bits_of
 from ..postprocess.quantile import target
@@ -51,6 +57,7 @@ class WinsorizedMean(Allocated):
 
     name: ClassVar[str] = "winsorized_mean"
     theorem: ClassVar[str] = "winsorized_mean.md, theorem 1"
+    loose: ClassVar[frozenset[str]] = frozenset({"means"})
 
     budget: Budget
     n_components: int = 2
@@ -74,15 +81,35 @@ class WinsorizedMean(Allocated):
         square = self.n_components * 4 ** bits_of(facts)
         return [*searches, Draft("means", self.n_components, square, None, "L-between")]
 
+    @property
+    def apart(self) -> bool:
+        return self.preset == "published" or self.rows == "disjoint"
+
     def published(self, facts: Facts, budget: Budget) -> list[Part]:
-        half, each = Fraction(1, 2), Fraction(1, len(self._searches))
+        half, whole, each = Fraction(1, 2), Fraction(1), Fraction(1, len(self._searches))
         *searches, means = self.along(facts)
+        if self.preset == "published":
+            spent = fraction_of(budget, half, Fraction(0)), fraction_of(budget, half, whole)
+        else:
+            spent = budget, budget
         return [
-            Part(
-                half, fraction_of(budget, half, Fraction(0)), tuple(replace(d, share=each) for d in searches)
-            ),
-            Part(half, fraction_of(budget, half, Fraction(1)), (replace(means, share=Fraction(1)),)),
+            Part(half, spent[0], tuple(replace(draft, share=each) for draft in searches)),
+            Part(half, spent[1], (replace(means, share=whole),)),
         ]
+
+    def parts(self, facts: Facts) -> list[Part]:
+        if self.preset == "published" or self.budget.epsilon is None:
+            return super().parts(facts)
+        # The larger of two costs is known in rho alone, so what is asked for becomes rho.
+        return replace(self, budget=in_rho(self.budget)).parts(facts)
+
+    def charges(self, plans: Sequence[StepPlan]) -> list[Cost]:
+        charges = super().charges(plans)
+        if self.preset == "published" or self.rows == "reused":
+            return charges
+        *rest, means = charges
+        first = len(rest) - len(self._searches)
+        return [*rest[:first], parallel([total(rest[first:]), means])]
 
     def look(self, table: Table, steps: Draws, vectors: NDArray[np.int64]) -> None:
         facts, settings = table.facts, Settings.of(self.parameters())
@@ -110,6 +137,13 @@ class WinsorizedMean(Allocated):
         mu_squared = calibrate_budget(self.budget, 1, 2.0**200).mu_squared * self.share
         wanted = self.n_components * (1.5 * MARGIN / (1 - LEVEL) / searched) ** 2 / float(mu_squared)
         return min(max(Fraction(math.ceil(100 * min(wanted, 1.0)), 100), LEAST), MOST)
+
+
+def in_rho(budget: Budget) -> Budget:
+    """The rho whose conversion gives (epsilon, delta), a little less for the rounding of the way back."""
+    if budget.epsilon is None or budget.delta is None or budget.pure:
+        raise ParameterError("rows='disjoint' needs rho, or epsilon with delta > 0")
+    return Budget(rho=zcdp.rho_for(budget.epsilon, budget.delta) * (1 - Fraction(1, 10**9)))
 
 
 def between(squares: FloatArray, lower: FloatArray, upper: FloatArray, bits: int) -> IntArray:

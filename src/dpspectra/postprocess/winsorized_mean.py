@@ -27,6 +27,8 @@ FloatArray = NDArray[np.float64]
 LEVEL = 0.9
 MARGIN = 4
 """Noise scales that a level stays below the top: past it a search climbs until it stops by chance."""
+STRETCH = 0.28
+"""Power of 1 over the relative noise by which cutoffs are stretched."""
 WIDE = 60
 """Powers of two about 1 that a ladder spans both ways without a public bound: data of size 1e-9 to 1e9."""
 TRIM_COUNT, TRIM_SHARE = 16, Fraction(1, 100)
@@ -130,13 +132,13 @@ def chi_square(level: float) -> float:
 
 
 def stretch_of(mean: StepPlan, m: int) -> float:
-    """How far beyond the .9 quantile to cut: the cube root of 1 over the relative noise of the means.
+    """How far beyond the .9 quantile to cut, for the relative noise of the means.
 
-    The best cutoff is where as large a part of the values lies above it as the relative noise: that is near
-    the fourth root of its inverse for normal data and near the square root for tails like that of t_3.
+    The best cutoff has as large a part of the values above it as the relative noise is: it grows with the
+    inverse of that like a power of .25 for normal data, and of .5 for tails like those of t_3.
     """
     noise = math.sqrt(mean.size / float(mean.mu_squared)) / m
-    return max(1.0, 1 / math.cbrt(noise))
+    return float(max(1.0, noise**-STRETCH))
 
 
 def decode(released: Released) -> Means:

@@ -10,7 +10,7 @@ it by 1 % of its sensitivity, which must have room for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -99,12 +99,19 @@ def check_domain(subject: Subject, mechanism: Mechanism, adjacency: Adjacency) -
 
 
 def check_sensitivity(subject: Subject, mechanism: Mechanism, adjacency: Adjacency) -> None:
-    """No pair of neighbours, given equal earlier outputs, costs more of any currency than a step declares."""
+    """No pair of neighbours, given equal earlier outputs, costs more of any currency than a step declares;
+    nor more of rho or mu^2 in all steps than the whole, which counts steps on disjoint rows once."""
     for trace in traces(subject, mechanism, adjacency):
+        costs = []
         for plan, left, right in trace.steps:
-            over = excess(spent(plan, left, right), plan.charge)
+            costs.append(spent(plan, left, right))
+            over = excess(costs[-1], plan.charge)
             clause = f"neighbours differ by more than the declared sensitivity ({over})"
             require(over is None, clause, trace.pair.name, plan.name)
+        whole = replace(subject.adapt(mechanism).cost(trace.plans), epsilon=None, delta=None)
+        require(
+            excess(total(costs), whole) is None, "neighbours differ by more than the cost", trace.pair.name
+        )
 
 
 def check_tight(subject: Subject, mechanism: Mechanism, adjacency: Adjacency) -> None:
@@ -131,7 +138,13 @@ def check_arithmetic(subject: Subject, mechanism: Mechanism, adjacency: Adjacenc
         require(sum(plan.share for plan in plans) == 1, "the shares do not add to 1")
         adapted = subject.adapt(priced)
         slack = adapted.slack(subject.open(cells, adjacency).facts)
-        _check_total(adapted.cost(plans), [plan.charge for plan in plans], budget, slack)
+        _check_total(adapted.cost(plans), _charges(adapted, plans), budget, slack)
+
+
+def _charges(mechanism: Mechanism, plans: Sequence[StepPlan]) -> list[Cost]:
+    """What the mechanism says adds up to its total; by default the cost of each step."""
+    charges: Callable[[Sequence[StepPlan]], list[Cost]] | None = getattr(mechanism, "charges", None)
+    return [plan.charge for plan in plans] if charges is None else charges(plans)
 
 
 def _priced(plan: StepPlan) -> bool:
