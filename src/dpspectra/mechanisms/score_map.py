@@ -9,11 +9,11 @@ row is counted once.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,9 +66,16 @@ class ScoreMap(Along):
     options: tuple[tuple[str, Any], ...] = ()
     components: tuple[int, int] = (0, 1)
     bins: int = 16
-    histogram: str = "additive"
+    histogram: Literal["additive", "sparse"] = "additive"
     frame: str | float = "auto"
     level: Fraction = Fraction(49, 50)
+
+    @classmethod
+    def audited(cls, budget: Budget) -> Iterator[ScoreMap]:
+        """The configurations that the test suites run."""
+        yield cls(budget)
+        yield cls(budget, histogram="sparse", bins=5)
+        yield cls(budget, frame="private", bins=5)
 
     def parameters(self) -> dict[str, Any]:
         names = ("directions", "share", "histogram", "frame", "level")
