@@ -70,6 +70,8 @@ def _changes(
     yield "bin to bin", powers, powers[1], 2.0**-20 * first
     yield "first bin to last", still[:99], TINY * first, FAR * first
     yield "nearly equal rows", np.tile(first, (9, 1)), first, (1 - 2.0**-52) * first
+    level = np.vstack([zero, *[zero, 1e-3 * first] * 18, zero, first])  # one pair of twenty is large
+    yield "at a quantile", level, 1e-3 * first, first
     special = [HUGE, -HUGE, TINY, np.nan, np.inf, -np.inf, -0.0]
     for i, value in enumerate(special):
         odd = first * 0.3
@@ -82,6 +84,7 @@ def _changes(
         scale = 10.0 ** generator.integers(-3, 4)
         rows = generator.normal(size=(12, d)) * scale
         yield f"random {i}", rows[:10], rows[10], rows[11]
+    yield "far from a cloud", rows[:10], rows[10], FAR * first
     for i in range(3):
         rows = generator.standard_t(1, size=(62, d)) * 10.0 ** (i - 1)
         yield f"heavy tails {i}", rows[:60], rows[60], rows[61]

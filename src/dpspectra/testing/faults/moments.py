@@ -1,7 +1,4 @@
-"""Planted faults: each breaks one piece of a release and names the check of the contract that catches it.
-
-A checker that was never fed a fault proves nothing; ``caught(fault)`` is tested for every one.
-"""
+"""Faults on the way of a release: noise, sensitivities, sums, counts, the ledger."""
 
 from __future__ import annotations
 
@@ -12,39 +9,19 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.facts import Facts
-from ..core.privacy import Adjacency
-from ..core.released import Released, StepPlan
-from ..mechanisms.base import Mechanism
-from ..noise.base import FloatArray, IntArray
-from ..release import release
-from ..summaries.moments import Moments, MomentSums
-from ..summaries.table import Block, Paired, RowMap, Table
-from .contract import CHECKS
-from .sources import SeededNoise
-from .subject import REAL, Cells, Subject, open_cells, variants
+from ...core.facts import Facts
+from ...core.privacy import Adjacency
+from ...core.released import Released, StepPlan
+from ...mechanisms.base import Mechanism
+from ...noise.base import FloatArray, IntArray
+from ...release import release
+from ...summaries.moments import Moments, MomentSums
+from ...summaries.table import Block, Paired, RowMap, Table
+from ..sources import SeededNoise
+from ..subject import REAL, Cells, open_cells
+from .fault import Fault
 
 Rows = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A broken subject; ``caught_by`` names a check of the contract, ``adjacency`` is where it bites."""
-
-    name: str
-    caught_by: str
-    subject: Subject
-    adjacency: Adjacency = Adjacency.REPLACE_ONE
-
-
-def caught(fault: Fault, kind: type[Any]) -> bool:
-    """Whether the named check fails on some configuration of the mechanism, with the fault planted."""
-    for mechanism in variants(kind):
-        try:
-            CHECKS[fault.caught_by](fault.subject, mechanism, fault.adjacency)
-        except AssertionError:
-            return True
-    return False
 
 
 # ---------------------------------------------------------------------------------------------- noise
@@ -213,4 +190,3 @@ FAULTS: tuple[Fault, ...] = (
     Fault("ledger after noise", "check_ledger", replace(REAL, release=_ledger_last)),
     Fault("missing ledger row", "check_ledger", replace(REAL, release=_no_ledger)),
 )
-"""All planted faults; a new one names its check."""
