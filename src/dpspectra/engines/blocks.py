@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache
-from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from ..core.errors import ParameterError, SchemaError
 from ..core.facts import Facts
 from ..core.privacy import Adjacency
+from ..core.threads import share
 from ..rows.encode import Encoder
 from ..rows.quantise import PIECE, SHARED_PIECE
 from ..summaries.table import Accumulator, RowMap, Summary
@@ -30,8 +26,6 @@ NARROW = 512
 
 SMALL = 1 << 18
 """Numbers in a table below which a second thread costs more than it saves."""
-
-_BLAS = Lock()
 
 
 class Source(Protocol):
@@ -96,11 +90,11 @@ class BlockTable:
         small = rows is not None and rows * self._facts.d < SMALL
         if small or self._facts.d > NARROW or (os.cpu_count() or 1) < 2:
             return self._work(summary, row_map, groups, self._feed(), PIECE).result()
-        feed = _Shared(self._feed())
-        with _one_blas_thread(), ThreadPoolExecutor(2) as pool:
-            parts = [pool.submit(self._work, summary, row_map, groups, feed, SHARED_PIECE) for _ in range(2)]
-            first, second = (part.result() for part in parts)
-        first.merge(second)
+        first, *others = share(
+            lambda feed: self._work(summary, row_map, groups, feed, SHARED_PIECE), self._feed(), worth=True
+        )
+        for other in others:
+            first.merge(other)
         return first.result()
 
     def pairs(self, order: NDArray[np.int64]) -> Pairs:
@@ -148,18 +142,6 @@ class BlockTable:
         return sums
 
 
-class _Shared(Iterator[NDArray[Any]]):
-    """An iterator that threads may share."""
-
-    def __init__(self, feed: Iterator[NDArray[Any]]) -> None:
-        self._feed = feed
-        self._lock = Lock()
-
-    def __next__(self) -> NDArray[Any]:
-        with self._lock:
-            return next(self._feed)
-
-
 def block_numbers(d: int) -> int:
     """Numbers of a block: 2 MiB, more for wide rows so that the product outweighs adding it up, and at most
     32 MiB. A pass over an array takes at most two blocks and 2 d^2 numbers of memory."""
@@ -171,15 +153,3 @@ def _block_rows(d: int) -> int:
     """Rows in a go: a block, or less than half of one where two threads share the work. That leaves room for
     scratch and the second thread's sums, and is still in the cache when it is summed."""
     return min(1 << 15, max(384, SHARED_PIECE // d)) if d <= NARROW else block_numbers(d) // d
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-@contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    """The limit is one per process, so passes that need it take turns."""
-    with _BLAS, _controller().limit(limits=1, user_api="blas"):
-        yield

@@ -1,4 +1,4 @@
-"""Rows as directions: integer vectors of length 2**bits, or a little less, whatever their size was."""
+"""Rows as directions: vectors of one length, or a little less, whatever their size was."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ _SAFE = 2.0**900
 
 @dataclass(frozen=True, eq=False)
 class Signs:
-    """The row map x -> 2**bits (x - shift)/|x - shift|, truncated toward zero, and 0 for 0.
+    """The row map x -> 2**bits (x - shift)/max(|x - shift|, radius), truncated toward zero, and 0 for 0.
 
     Parameters
     ----------
     bits : int
     shift : ndarray (d,) or None
         A public point, in the units of the rows.
+    radius : float
+        Rows are clipped to it in place of divided by their length; 0: unit rows. At most 2**510.
 
     Every result lies in the ball of radius 2**bits exactly: it is checked in integers, and a row that
     rounding left outside shrinks by the factor 1 - 2**-bits sqrt(d). It depends on its own row alone.
@@ -32,22 +34,39 @@ class Signs:
 
     bits: int
     shift: FloatArray | None = None
+    radius: float = 0.0
 
     def __call__(self, block: FloatArray) -> FloatArray:
         if self.shift is not None:
             block -= self.shift
-        norms = np.einsum("ij,ij->i", block, block)
-        odd = np.flatnonzero(~((norms < _SAFE) & (norms > 1 / _SAFE)))
-        if odd.size:
-            rows = block[odd]
-            _, exponent = np.frexp(np.abs(rows).max(axis=1, initial=0.0))
-            np.ldexp(rows, -exponent[:, None], out=rows)
-            norms[odd] = np.einsum("ij,ij->i", rows, rows)
-            block[odd] = rows
-        norms[norms == 0] = np.inf
-        block *= (2.0**self.bits / np.sqrt(norms))[:, None]
+        norms, exponents = _squares(block)
+        lengths = np.maximum(np.sqrt(norms), np.ldexp(self.radius, -exponents))
+        lengths[lengths == 0] = np.inf
+        block *= (2.0**self.bits / lengths)[:, None]
         np.trunc(block, out=block)
         outside = np.flatnonzero(squared_norms(block, self.bits) > 4.0**self.bits)
         if outside.size:
             block[outside] = np.trunc(block[outside] * (1.0 - math.sqrt(block.shape[1]) / 2.0**self.bits))
         return block
+
+
+def unit(block: FloatArray) -> FloatArray:
+    """Rows (m, d) of finite numbers divided by their lengths, in place; 0 stays 0."""
+    norms, _ = _squares(block)
+    norms[norms == 0] = np.inf
+    block /= np.sqrt(norms)[:, None]
+    return block
+
+
+def _squares(block: FloatArray) -> tuple[FloatArray, NDArray[np.intc]]:
+    """Squared norms of the rows; those too far or too near for them are multiplied by 2**-exponent first,
+    in place."""
+    norms = np.einsum("ij,ij->i", block, block)
+    exponents = np.zeros(len(block), dtype=np.intc)
+    odd = np.flatnonzero(~((norms < _SAFE) & (norms > 1 / _SAFE)))
+    if odd.size:
+        rows = block[odd]
+        _, exponents[odd] = np.frexp(np.abs(rows).max(axis=1, initial=0.0))
+        block[odd] = rows = np.ldexp(rows, -exponents[odd, None])
+        norms[odd] = np.einsum("ij,ij->i", rows, rows)
+    return norms, exponents
