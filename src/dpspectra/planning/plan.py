@@ -23,6 +23,7 @@ from .choose import choose, decide
 from .facts import encoder_of, facts_of, regrid, rows_of, schema_of
 from .law import Law, crowding, law, sign_spectrum
 from .resources import Resources, resources
+from .score_map import CellNoise, cell_noise
 from .show import table
 from .warn import plan_warnings
 
@@ -52,6 +53,8 @@ class Plan:
         matrix has trace 1.
     looking : Looking or None
         Variances along directions, if the method finds them so.
+    cells : CellNoise or None
+        The noise of the cells of a score map, and how fine they can be.
     total_variance : float
         Trace of the covariance that shares refer to, in encoded units; the largest possible, B^2, if
         ``declared`` is False. 1 for robust directions.
@@ -74,6 +77,7 @@ class Plan:
     steps: tuple[StepPlan, ...]
     law: Law
     looking: Looking | None
+    cells: CellNoise | None
     total_variance: float
     declared: bool
     spectrum: tuple[float, ...] | None
@@ -248,6 +252,7 @@ class Plan:
             "frobenius_error": self.frobenius_error,
             "operator_error": self.operator_error,
             "components": components,
+            "cells": None if self.cells is None else self.cells.to_dict(),
             "memory_bytes": self.resources.memory_bytes,
             "passes": self.resources.passes,
             "draws": self.resources.draws,
@@ -352,6 +357,7 @@ def plan(
         steps=steps,
         law=noise,
         looking=looking(mechanism, steps, facts),
+        cells=cell_noise(mechanism, steps, facts, rows),
         total_variance=total,
         declared=declared,
         spectrum=assumed,

@@ -18,6 +18,9 @@ eigenvectors and their intervals."""
 BLOCK_ROWS = 8192
 """Rows of a block: the most whose product of integers is exact in a double at 20 bits."""
 
+MORE_PASSES = frozenset({"mean", "frame_1", "cells"})
+"""Steps that visit the rows by themselves."""
+
 _SECONDS_PER_DRAW = 11e-6
 _CORES = 2  # the sampler's threads
 _PRODUCTS_PER_SECOND = 1.5e10  # multiply-adds of the exact summary
@@ -38,7 +41,7 @@ class Resources:
 def resources(d: int, rows: int, plans: Sequence[StepPlan]) -> Resources:
     """Predict a release of ``rows`` rows by its calibrated plan; reading a file comes on top."""
     draws = sum(plan.size for plan in plans)
-    passes = 2 if any(plan.name == "mean" for plan in plans) else 1
+    passes = 1 + len({plan.name for plan in plans} & MORE_PASSES)
     seconds = (
         _SECONDS_FIXED
         + draws * _SECONDS_PER_DRAW / _CORES

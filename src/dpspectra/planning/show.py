@@ -31,7 +31,7 @@ def table(plan: dict[str, Any]) -> str:
         ("memory, passes", f"{size(plan['memory_bytes'])}, {plan['passes']}"),
         ("draws, time", f"{plan['draws']:,}, about {plan['seconds']:.2g} s"),
     ]
-    facts += _variances(plan["variances"])
+    facts += _variances(plan["variances"]) + _cells(plan["cells"])
     width = max(len(name) for name, _ in facts)
     lines = [f"{name:<{width}}  {value}" for name, value in facts]
     lines += ["", f"{'step':<12}{'draws':>10}{'share':>8}{'mu^2':>12}{'rho':>12}  noise sd (grid; encoded)"]
@@ -75,6 +75,20 @@ def _variances(found: dict[str, Any] | None) -> list[tuple[str, str]]:
         shown = ", ".join("unknown" if e is None else f"{e:.2g}" for e in found["relative_errors"][:10])
         lines.append(("noise over each variance", shown))
     return lines
+
+
+def _cells(found: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Lines on the cells of a score map."""
+    if found is None:
+        return []
+    least = f", shown from a count of {found['least']} on" if found["least"] else ""
+    choices = "; ".join(f"{bins} bins: {ratio:.2g}" for bins, _, ratio in found["choices"])
+    return [
+        ("noise sd of a cell", f"{found['noise_sd']:.3g} rows{least}"),
+        ("rows of an average cell", f"{found['average']:.3g} ({found['groups']} x {found['bins']}^2 cells)"),
+        ("that average over noise, by bins", choices),
+        ("finest for evenly spread rows", f"{found['finest']} bins (clusters allow more)"),
+    ]
 
 
 def _mu_squared(step: dict[str, Any]) -> str:
