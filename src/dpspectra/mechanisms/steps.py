@@ -276,7 +276,9 @@ def _threshold(draft: Draft, budget: Budget, drafts: tuple[Draft, ...], others: 
     coordinates, delta = sum(step.size for step in gaussian), budget.delta * _share(draft)
     kept = calibrate_budget(budget, 1, 2.0**200).mu_squared * sum(map(_share, gaussian), Fraction(0))
     low, high = budget.epsilon * _share(draft) / 64, budget.epsilon
-    for _ in range(12):
+    if not gaussian and not others:
+        low = high  # alone, it has all of epsilon
+    for _ in range(12 if low < high else 0):
         middle = (low + high) / 2
         costs = [*others, Cost.approx(middle, delta)]
         try:
