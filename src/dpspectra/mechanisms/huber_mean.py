@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..accounting.gaussian import calibrate as calibrate_budget
 from ..accounting.zcdp import epsilon_for
 from ..core.errors import ParameterError
 from ..core.facts import Facts
@@ -26,9 +27,12 @@ from ..summaries.table import Table
 from .allocation import Allocated, Part, fraction_of
 from .steps import Draft, Draws, parameters_of
 
-SCALE = Fraction(1, 10)
-"""Part of the scales; the steps have the rest, most of it the last one."""
+LEAST, MOST = Fraction(1, 20), Fraction(1, 2)
+"""Of the part for the means, what goes to the scales: between these, as much as lets the median be found."""
+MARGIN = 10
+"""Noise scales by which the score of the right bin should pass those far off: 100 bins need about 5."""
 STEPS = (Fraction(1, 20), Fraction(3, 20), Fraction(4, 5))
+"""Parts of the steps in what the scales leave."""
 PUBLISHED_SCALE = Fraction(1, 4)
 FEWEST = 4
 """Pairs that the published constants need: one block."""
@@ -65,7 +69,8 @@ class HuberMean(Allocated):
     options: tuple[tuple[str, Any], ...] = ()
 
     def parameters(self) -> dict[str, Any]:
-        found = parameters_of(self, "n_components", "directions", "share", "scales", "preset")
+        found = parameters_of(self, "n_components", "directions", "share", "preset")
+        found["scales"] = None if self.scales is None else list(self.scales)
         if self.preset == "published":
             found["epsilon_steps"] = float(self._epsilon * self.share * (1 - PUBLISHED_SCALE))
         return found
@@ -87,14 +92,14 @@ class HuberMean(Allocated):
             raise ParameterError(
                 f"preset='published' needs {2 * FEWEST} rows at least; preset='tight' does not"
             )
-        return [*self._selections(self._scale_share), *self._steps(m, 1 - self._scale_share)]
+        part = self._for_scales(m)
+        return [*self._selections(part), *self._steps(m, 1 - part)]
 
     def published(self, facts: Facts, budget: Budget) -> list[Part]:
-        scale, steps = self._scale_share, 1 - self._scale_share
-        whole, m = Fraction(1), pairs_of(facts)
+        scale, steps, whole = PUBLISHED_SCALE, 1 - PUBLISHED_SCALE, Fraction(1)
         return [
             Part(scale, fraction_of(budget, scale, Fraction(0)), tuple(self._selections(whole))),
-            Part(steps, fraction_of(budget, steps, whole), tuple(self._steps(m, whole))),
+            Part(steps, fraction_of(budget, steps, whole), tuple(self._steps(pairs_of(facts), whole))),
         ]
 
     def look(self, table: Table, steps: Draws, vectors: NDArray[np.int64]) -> None:
@@ -114,9 +119,13 @@ class HuberMean(Allocated):
             name = f"step_{step}"
             steps.gaussian(name, cut_to_grid(squares, cut(steps, parameters, steps.plan(name))).sum(axis=0))
 
-    @property
-    def _scale_share(self) -> Fraction:
-        return SCALE if self.preset == "tight" else PUBLISHED_SCALE
+    def _for_scales(self, m: int) -> Fraction:
+        """Their part of what the directions leave. Scores of bins far off are m/2 below the best."""
+        if self.preset == "published":
+            return PUBLISHED_SCALE
+        mu_squared = float(calibrate_budget(self.budget, 1, 2.0**200).mu_squared * self.share)
+        wanted = self.n_components / (4 * mu_squared) * (4 * MARGIN / m) ** 2
+        return min(max(Fraction(math.ceil(100 * min(wanted, 1.0)), 100), LEAST), MOST)
 
     def _number_of_steps(self, m: int) -> int:
         return len(STEPS) if self.preset == "tight" else math.ceil(math.log(m))

@@ -66,8 +66,9 @@ def names(drawn: Drawn, kind: str) -> list[str]:
 
 
 def precision(plan: StepPlan, facts: Facts) -> float:
-    """Width of a cut over the noise sd of the mean that the step releases."""
-    return math.ldexp(pairs_of(facts), BITS + plan.shift) / plan.sigma[0]
+    """Width of a cut over the noise sd of the mean that the step releases, m mu/sqrt(k): as planned, whatever
+    noise source was in force."""
+    return pairs_of(facts) * math.sqrt(plan.mu_squared / plan.size)
 
 
 def cut(drawn: Drawn, parameters: Mapping[str, Any], plan: StepPlan) -> Cut:
@@ -106,7 +107,7 @@ def decode(released: Released) -> Means:
     """
     last = released.steps[-1]
     found = cut(released, released.parameters, last.plan)
-    sd = found.width / precision(last.plan, released.facts)
+    sd = found.width * math.ldexp(last.plan.sigma[0], -(BITS + last.plan.shift)) / pairs_of(released.facts)
     return Means(moved(last, found, released.facts), sd, found.low + found.width)
 
 
