@@ -17,15 +17,22 @@ MOST_COLUMNS = 30
 
 def card(estimator: Fitted) -> dict[str, Any]:
     """Facts and parameters as (name, text) pairs, the steps with their shares, and the public columns."""
-    release = estimator.release_
+    noise = [
+        ("Noise sd of an entry off the diagonal, in units of the spectrum", number(estimator.noise_sd_)),
+        ("Noise edge of the spectrum", number(estimator.noise_edge_)),
+    ]
+    return card_of(estimator.release_, noise)
+
+
+def card_of(release: Released, noise: list[tuple[str, str]]) -> dict[str, Any]:
+    """The card of any release; ``noise``: what is to be said of its noise."""
     groups = _columns(release)
     return {
         "facts": [
             *_promise(release),
             *_table(release),
             *_mechanism(release),
-            ("Noise sd of an entry off the diagonal, in units of the spectrum", number(estimator.noise_sd_)),
-            ("Noise edge of the spectrum", number(estimator.noise_edge_)),
+            *noise,
             *_record(release),
         ],
         "steps": [

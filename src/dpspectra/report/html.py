@@ -11,6 +11,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from .pictures import Picture
 
+TEMPLATES = {"map": "score_map.html"}
+"""Pages of a kind of their own."""
+
 
 def render(summary: dict[str, Any], pictures: Sequence[Picture], files: Sequence[str] = ()) -> str:
     """The HTML of a report.
@@ -35,11 +38,12 @@ def render(summary: dict[str, Any], pictures: Sequence[Picture], files: Sequence
         }
         for picture in pictures
     ]
-    return _template().render(report=summary, pictures=embedded, files=files)
+    page = _template(TEMPLATES.get(summary["kind"], "report.html"))
+    return page.render(report=summary, pictures=embedded, files=files)
 
 
-@lru_cache(maxsize=1)
-def _template() -> Template:
+@lru_cache(maxsize=2)
+def _template(name: str) -> Template:
     environment = Environment(
         loader=PackageLoader("dpspectra.report"),
         autoescape=True,
@@ -52,7 +56,7 @@ def _template() -> Template:
     environment.filters["decimals"] = _decimals
     environment.filters["percent"] = _percent
     environment.filters["interval"] = _interval
-    return environment.get_template("report.html")
+    return environment.get_template(name)
 
 
 def _number(value: float | None, digits: int = 4) -> str:

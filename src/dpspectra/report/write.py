@@ -19,13 +19,20 @@ from ..core.errors import ParameterError
 from ..core.released import FORMAT
 from ..plots.fitted import Fitted
 from .html import render
-from .pictures import pictures
-from .summary import summarise
-from .tables import FORMATS, encode, tables
+from .kinds import pictures, summarise, tables
+from .tables import FORMATS, encode
 
 PAGE, RELEASE = "report.html", "release.json"
-PICTURES = ("scree", "loadings", "correlation_circle", "correlation_heatmap")
-TABLES = ("components", "explained_variance", "covariance", "covariance_raw", "correlation")
+PICTURES = (
+    "scree",
+    "loadings",
+    "correlation_circle",
+    "correlation_heatmap",
+    "score_map",
+    "score_points",
+    "score_groups",
+)
+TABLES = ("components", "explained_variance", "covariance", "covariance_raw", "correlation", "score_map")
 OWN = frozenset(
     [PAGE, RELEASE]
     + [f"{name}.{kind}" for name in PICTURES for kind in ("png", "svg")]
