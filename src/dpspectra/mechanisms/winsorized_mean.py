@@ -133,6 +133,8 @@ class WinsorizedMean(Allocated):
         """Their part of what the directions leave: as much as searches for level .9 need."""
         settings = Settings.of(self.parameters())
         settings.bounds(facts)  # refuses limits that are none
+        if self.stretch is not None and not 0 < self.stretch < math.inf:
+            raise ParameterError("stretch must be positive and finite")
         searched, _ = settings.rows(facts)
         mu_squared = calibrate_budget(self.budget, 1, 2.0**200).mu_squared * self.share
         wanted = self.n_components * (1.5 * MARGIN / (1 - LEVEL) / searched) ** 2 / float(mu_squared)
