@@ -27,7 +27,7 @@ from ..pipeline import Source, open_ledger, prepare, run, source_of
 from .inputs import is_path, name_columns, validate
 
 FloatArray = NDArray[np.float64]
-SHARED = ("center", "scaling", "denoise", "ddof", "trace", "rows_max", "row_norm")
+SHARED = ("scaling", "denoise", "ddof", "trace", "rows_max", "row_norm")
 """Settings of a request that a release keeps under their own names."""
 
 
@@ -100,8 +100,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         known = signature(cls).parameters
         settings: dict[str, Any] = {name: used[name] for name in SHARED if name in known}
         settings |= {name: used[name] for name in cls.passed if name in used}
-        settings |= {} if used["row_clip"] is None else {"clip": used["row_clip"]}
-        settings |= {name: used["view"][name] for name in cls._own if name in used["view"]}
+        settings |= {name: used["view"][name] for name in ("center", "clip", *cls._own) if name in known}
         settings |= {name: getattr(promise, name) for name in ("epsilon", "delta", "rho", "mu", "adjacency")}
         settings |= cls._methods(released)
         schema = Schema(tuple(Column(**column) for column in used["columns"]), label=released.label)
@@ -126,13 +125,16 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return {k: v for k, v in vars(self).items() if k in ("n_features_in_", "feature_names_in_")}
 
     _own: ClassVar[tuple[str, ...]] = ()
-    """Settings that act after the release; they are kept on it so that it can be shown once more."""
+    """Settings that act after the release; they are kept on it so that it can be shown once more, with those
+    whose names a mechanism may use for something else."""
 
     def _view(self) -> dict[str, Any]:
         """The estimator's name and own settings, as JSON values."""
+        asked = self._request().parameters()
+        shared = {name: asked[name] for name in ("center", "clip")}
         values = {name: getattr(self, name) for name in self._own}
         plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in values.items()}
-        return {"estimator": type(self).__name__} | plain
+        return {"estimator": type(self).__name__} | shared | plain
 
     def _request(self) -> Request:
         return request_of(self)

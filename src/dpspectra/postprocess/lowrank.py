@@ -16,11 +16,14 @@ from .decode import decode
 from .directions import MATRICES, direction_matrix
 from .means import Means
 from .scree import Scree, scree, shares
+from .spatial_sign import location
 from .uncertainty import Spectrum, spectrum
 
 FloatArray = NDArray[np.float64]
 
 MOMENTS = "gaussian_moments"
+RADII = 2.0**-20, 2.0**40
+"""Where spatial_sign looks for a radius unless its settings, which a card keeps, say more."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ def lowrank(released: Released, count: int, *, level: float = 0.9) -> LowRank:
     method = directions_of(released)
     if released.mechanism == MOMENTS:
         return _of_moments(analyse(released, level=level), count)
-    found = spectrum(direction_matrix(released, method), noise_of(released, method), level=level)
+    noise_sd = noise_of(released, method)
+    found = spectrum(direction_matrix(released, method), noise_sd, level=level, denoise=False)
     location, rows = location_of(released, method), float(released.facts.rows or 0)
     if released.mechanism in MATRICES:
         return LowRank(method, found.vectors[:, :count], found, None, location, rows)
@@ -119,9 +123,12 @@ def noise_of(drawn: Drawn, method: str) -> float:
     return float(np.ldexp(plan.sigma[-1], -plan.shift))
 
 
-def location_of(released: Drawn, method: str) -> FloatArray:
-    """The released mean of moments, in data units; the public centre of the grid for other methods."""
-    grid = released.facts.grid
+def location_of(released: Released, method: str) -> FloatArray:
+    """The released mean or centre of a method, data units; the public centre of the grid if there is none."""
+    grid, used = released.facts.grid, released.parameters
     if method == MOMENTS:
         return grid.centre_array + grid.scale_array * decode(released).mean
+    if method == "spatial_sign":
+        limits = used.get("smallest", RADII[0]), used.get("largest", RADII[1])
+        return grid.centre_array + grid.scale_array * location(released, *limits)
     return grid.centre_array
