@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from ..core.released import StepPlan
 from ..noise.base import Noise
+from ..noise.floats import smoothing
 from . import enumerate as exact
 from .statistics import LawViolation, check_counts, check_independent, check_moments
 
@@ -40,6 +42,26 @@ def _laplace(source: Noise, plan: StepPlan, rate: float) -> None:
     check_counts(counts, tails[:-1] - tails[1:], rate)
 
 
+def _wishart(source: Noise, plan: StepPlan, rate: float) -> None:
+    """The trace of order 1: a sum of differences of chi-squares of two degrees of freedom is Laplace noise of
+    scale 2 s, and the smoothing adds little."""
+    scale, runs = plan.sigma[0], _DRAWS // 4
+    zero = np.zeros(1, dtype=np.int64)
+    draws = np.array([source.wishart(zero, 1, scale)[0] for _ in range(runs)])
+    edges = [round(2 * place * scale) for place in (-2, -1, 0, 1, 2)]
+    tails = np.array([1.0, *(_smoothed_tail(edge / scale) for edge in edges), 0.0])
+    seen = np.bincount(np.searchsorted(edges, draws, side="right"), minlength=len(edges) + 1)
+    check_counts(seen, tails[:-1] - tails[1:], rate)
+
+
+def _smoothed_tail(x: float) -> float:
+    """P(L > x) of L = Laplace(2) + Laplace(b), b = ``smoothing(1, 1)``."""
+    b, a = smoothing(1, 1.0), 2.0
+    if x < 0:
+        return 1 - _smoothed_tail(-x)
+    return (a * a * math.exp(-x / a) - b * b * math.exp(-x / b)) / (2 * (a * a - b * b))
+
+
 def _first(source: Noise, plan: StepPlan, rate: float) -> None:
     own, each = plan.sigma
     counts = np.rint(np.linspace(-2, 1, 4) * (own + each)).astype(np.int64)
@@ -68,6 +90,7 @@ def _threshold(source: Noise, plan: StepPlan, rate: float) -> None:
 _PROBES: dict[str, Callable[[Noise, StepPlan, float], None]] = {
     "gaussian": _gaussian,
     "laplace": _laplace,
+    "wishart": _wishart,
     "first": _first,
     "largest": _largest,
     "threshold": _threshold,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import typing
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -73,6 +73,8 @@ class Subject:
 REAL = Subject()
 FREE = Subject(open=open_free)
 """Tables without bounds."""
+FREE_DIRECTIONS = "spatial_sign"
+"""A direction mechanism that takes them."""
 
 
 def plans_of(
@@ -126,13 +128,21 @@ class Case:
 
 
 def cases(budget: Budget = BUDGET) -> list[Case]:
-    """Every configuration of every mechanism found, with every adjacency and kind of table that it takes."""
-    cells = np.zeros((400, 3))
-    return [
-        Case(subject, mechanism, adjacency)
-        for kind in mechanisms().values()
-        for mechanism in variants(kind, budget)
-        for adjacency in sorted(mechanism.adjacencies)
-        for subject in (REAL, FREE)
-        if takes(subject, mechanism, cells, adjacency)
-    ]
+    """Every configuration of every mechanism found, with every adjacency and kind of table that it takes.
+
+    On tables without bounds directions come from ``FREE_DIRECTIONS``, where they can be chosen.
+    """
+    cells, found = np.zeros((400, 3)), []
+    for kind in mechanisms().values():
+        choice = (
+            {"directions": FREE_DIRECTIONS} if "directions" in [entry.name for entry in fields(kind)] else {}
+        )
+        for mechanism in variants(kind, budget):
+            free = replace(mechanism, **choice)  # type: ignore[type-var]
+            found += [
+                Case(subject, chosen, adjacency)
+                for adjacency in sorted(mechanism.adjacencies)
+                for subject, chosen in ((REAL, mechanism), (FREE, free))
+                if takes(subject, chosen, cells, adjacency)
+            ]
+    return found
