@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .guard import after_release
+from .rows import check_scores, write_scores
 from .run import run
-from .scores import check_scores, write_scores
 from .settings import PcaSettings, from_options
 from .subject import components
 

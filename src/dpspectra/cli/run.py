@@ -11,7 +11,7 @@ from .folder import check_output
 from .guard import PublicNote, after_release
 from .ledger import require
 from .plan import show
-from .settings import CovSettings, PcaSettings
+from .settings import CovSettings, PcaSettings, ScoresSettings
 from .subject import model_arguments, public_schema, source
 from .talk import progress, result, result_json, say
 
@@ -24,7 +24,9 @@ ANY_ROWS = 2**20
 """Rows where the schema does not tell: what is refused before the table is opened hardly depends on them."""
 
 
-def run(settings: CovSettings | PcaSettings, kind: type[Any], **own: Any) -> tuple[Any, Any] | None:
+def run(
+    settings: CovSettings | PcaSettings | ScoresSettings, kind: type[Any], **own: Any
+) -> tuple[Any, Any] | None:
     """Make one release with an estimator of ``kind`` and write its report.
 
     Returns the fitted estimator and what it was fitted on; None after a dry run.

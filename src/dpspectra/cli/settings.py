@@ -77,8 +77,8 @@ class BudgetSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelSettings:
-    """How the statistic is made."""
+class GeometrySettings:
+    """How rows are measured."""
 
     center: Annotated[
         str,
@@ -107,6 +107,12 @@ class ModelSettings:
             help="Public bound on the norm of an encoded row; the bounds' largest otherwise.",
         ),
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSettings(GeometrySettings):
+    """How the statistic is made."""
+
     method: Annotated[
         str,
         _option(metavar="NAME", panel="Method", help="auto (default) or a name of `dpspectra mechanisms`."),
@@ -240,6 +246,56 @@ class PcaSettings(
             panel="Output",
             help="I know that projected rows are not private, and that no budget covers them.",
         ),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoresSettings(OutputSettings, BudgetSettings, ReadingSettings, GeometrySettings, TableSettings):
+    """What ``scores`` looks at."""
+
+    groups: Annotated[
+        str | None,
+        _option(
+            metavar="COLUMN",
+            panel="Map",
+            help="A category column of the schema: one map a value, and it is not among the features.",
+        ),
+    ] = None
+    bins: Annotated[int, _option(metavar="N", panel="Map", help="Cells a side (default 16).")] = 16
+    pair: Annotated[
+        str, _option(metavar="I,J", panel="Map", help="The two components, counted from 1 (default 1,2).")
+    ] = "1,2"
+    histogram: Annotated[
+        str,
+        _option(
+            metavar="HOW",
+            panel="Map",
+            help="additive (default), or sparse: only cells with many rows, for fine grids.",
+        ),
+    ] = "additive"
+    frame: Annotated[
+        str,
+        _option(
+            metavar="HOW",
+            panel="Map",
+            help="How far cells reach: auto (default), public (the bound on rows), private (paid quantiles), "
+            "or a public half-width.",
+        ),
+    ] = "auto"
+    directions: Annotated[
+        str, _option(metavar="NAME", panel="Map", help="What finds directions: auto (default) or a method.")
+    ] = "auto"
+    share: Annotated[
+        str,
+        _option(
+            metavar="SHARE",
+            panel="Map",
+            help="Part of the budget for frame and cells, not for directions (0.5).",
+        ),
+    ] = "0.5"
+    smooth: Annotated[
+        bool,
+        _option("--smooth", panel="Map", help="Spread each cell over its neighbours, after the release."),
     ] = False
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ParameterError
-from .settings import BudgetSettings, ModelSettings, ReadingSettings, TableSettings
+from .settings import BudgetSettings, GeometrySettings, ModelSettings, ReadingSettings, TableSettings
 
 if TYPE_CHECKING:
     from ..core.schema import Schema
@@ -81,9 +81,9 @@ def source(settings: TableSettings, schema: Schema) -> Any:
     return settings.table
 
 
-def model_arguments(budget: BudgetSettings, model: ModelSettings, schema: Schema) -> dict[str, Any]:
-    """Arguments that every estimator takes, checked by the estimators themselves."""
-    return {
+def model_arguments(budget: BudgetSettings, model: GeometrySettings, schema: Schema) -> dict[str, Any]:
+    """Arguments that the estimators take, checked by the estimators themselves."""
+    given = {
         "epsilon": budget.epsilon,
         "delta": budget.delta,
         "rho": budget.rho,
@@ -95,11 +95,10 @@ def model_arguments(budget: BudgetSettings, model: ModelSettings, schema: Schema
         "center": _center(model.center),
         "scaling": model.scaling,
         "clip": _clip(model.clip),
-        "method": model.method,
-        "ddof": model.ddof,
-        "denoise": model.denoise,
-        "trace": model.trace,
     }
+    if isinstance(model, ModelSettings):
+        given |= {name: getattr(model, name) for name in ("method", "ddof", "denoise", "trace")}
+    return given
 
 
 def components(text: str | None) -> Any:
