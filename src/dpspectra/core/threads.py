@@ -31,7 +31,7 @@ class Feed(Iterator[U]):
 
 
 def share(work: Callable[[Iterator[U]], T], items: Iterable[U], *, worth: bool) -> list[T]:
-    """What ``work`` makes of the items: on one thread, or on two with one BLAS thread each if ``worth`` it."""
+    """What ``work`` makes of the items: on one thread, or on two of one BLAS thread each if ``worth`` it."""
     if not worth or (os.cpu_count() or 1) < 2:
         return [work(iter(items))]
     feed = Feed(items)

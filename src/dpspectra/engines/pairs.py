@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.facts import Facts
+from ..core.threads import share
 from ..rows.encode import Encoder
+from ..rows.free import Free
 from ..summaries.table import Accumulator, RowMap, Summary
 
 R = TypeVar("R")
 T = TypeVar("T")
 
-PIECE = 1 << 17
+PIECE = 1 << 15
 """Numbers of a block of differences: it stays in the cache from gathering to summing."""
 SMALL = 1 << 18
 """Numbers below which a second thread costs more than it saves."""
@@ -63,25 +62,34 @@ class Pairs:
 
     def _share(self, work: Callable[[Iterator[slice]], T]) -> list[T]:
         """The work of one thread, or of two over one feed."""
-        feed = _Places(len(self._left), max(1, PIECE // self._facts.d))
-        if len(self._left) * self._facts.d < SMALL or (os.cpu_count() or 1) < 2:
-            return [work(feed)]
-        with ThreadPoolExecutor(2) as pool:
-            return [part.result() for part in [pool.submit(work, feed) for _ in range(2)]]
+        size, step = len(self._left), max(1, PIECE // self._facts.d)
+        places = (slice(start, min(start + step, size)) for start in range(0, size, step))
+        return share(work, places, worth=size * self._facts.d >= SMALL)
 
     def _blocks(self, feed: Iterator[slice]) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-        d, encode = self._facts.d, self._encoder.quantiser(self._facts.grid.bits)
+        """Blocks of differences; the next one may overwrite the last."""
+        encode = self._encoder.quantiser(self._facts.grid.bits)
+        scratch = np.empty((3, max(1, PIECE // self._facts.d), self._facts.d))
         with np.errstate(all="ignore"):  # no warning may depend on a cell
             for place in feed:
-                left, right = (
-                    self._encoder.expand(np.take(self._cells, chosen[place], axis=0))
-                    for chosen in (self._left, self._right)
-                )
-                block, other = np.empty((len(left), d)), np.empty((len(left), d))
-                encode(left, block)
-                encode(right, other)
-                block -= other
-                yield place, block
+                left, right, out = scratch[:, : place.stop - place.start]
+                self._gather(self._left[place], left)
+                self._gather(self._right[place], right)
+                if isinstance(encode, Free):
+                    encode.difference(left, right, out)
+                else:
+                    encode(left, left)
+                    encode(right, right)
+                    np.subtract(left, right, out=out)
+                yield place, out
+
+    def _gather(self, chosen: NDArray[np.int64], out: NDArray[np.float64]) -> None:
+        """Rows of features in data units."""
+        cells = self._cells
+        if self._encoder.plain and cells.dtype == np.float64 and cells.flags.c_contiguous:
+            np.take(cells, chosen, axis=0, out=out, mode="clip")  # other modes, or orders, make copies
+        else:
+            np.copyto(out, self._encoder.expand(self._cells[chosen]), casting="unsafe")
 
 
 def encoded(cells: NDArray[Any], encoder: Encoder, bits: int) -> NDArray[np.float64]:
@@ -92,16 +100,3 @@ def encoded(cells: NDArray[Any], encoder: Encoder, bits: int) -> NDArray[np.floa
         for start in range(0, len(cells), step):
             encode(encoder.expand(cells[start : start + step]), out[start : start + step])
     return out
-
-
-class _Places(Iterator[slice]):
-    """Consecutive slices of ``size`` places, which threads may share."""
-
-    def __init__(self, size: int, step: int) -> None:
-        self._starts, self._size, self._step = iter(range(0, size, step)), size, step
-        self._lock = Lock()
-
-    def __next__(self) -> slice:
-        with self._lock:
-            start = next(self._starts)
-        return slice(start, min(start + self._step, self._size))

@@ -1,4 +1,4 @@
-"""Directions from the signs of rows about a centre: half of the noise of pairs, for a centre that must be found.
+"""Directions from the signs of rows about a centre: half of the noise of pairs, but a centre must be found.
 
 Page, with claim, lemmas and proof: docs/mechanisms/spatial_sign.md. The statistic is the mean of u u',
 u = (x - c)/|x - c| and u = 0 at the centre c, which is public or released in the same total: a private median

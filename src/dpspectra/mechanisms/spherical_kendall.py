@@ -1,8 +1,8 @@
 """Directions from the signs of differences of rows: no centre, no bound, no moment is needed.
 
-Page, with claim, lemmas and proof: docs/mechanisms/spherical_kendall.md. The statistic is the mean of u u' over
-pairs of rows, u = (x_i - x_j)/|x_i - x_j| and u = 0 for equal rows. Its trace is 1 or less: the eigenvalues are
-not variances.
+Page, with claim, lemmas and proof: docs/mechanisms/spherical_kendall.md. The statistic is the mean of u u'
+over pairs of rows, u = (x_i - x_j)/|x_i - x_j| and u = 0 for equal rows. Its trace is 1 or less: the
+eigenvalues are not variances.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def pairing(order: NDArray[np.int64], number: int) -> NDArray[np.int64]:
 
     Returns
     -------
-    int64 (n,), the same rows; places 0 and 1 are a pair, 2 and 3, and so on, and the last of an odd number rests
+    int64 (n,), the same rows: places 0 and 1 are a pair, 2 and 3, and so on; the last of an odd number rests
     """
     fixed = 1 - len(order) % 2
     circle = np.concatenate([order[:fixed], np.roll(order[fixed:], number)])

@@ -14,6 +14,9 @@ FloatArray = NDArray[np.float64]
 LIMIT = 2.0**500
 """Largest size of an encoded cell: squares of differences are finite, up to 2^20 columns."""
 
+SHORT = LIMIT / 4
+"""Cells up to this size are encoded without being clipped, wherever the centre lies up to it."""
+
 
 class Free:
     """Encodes rows (n, d) in data units as (x - centre)/scale. All its vectors (d,) are public.
@@ -34,6 +37,9 @@ class Free:
         self._low = np.maximum((lower - centre) / scale, -LIMIT)
         self._high = np.minimum((upper - centre) / scale, LIMIT)
         self._missing = (missing - centre) / scale
+        # Rows that are not scaled, nor clipped this side of SHORT: in differences the centre cancels.
+        wide = min(self._high.min(), -self._low.max()) >= 2 * SHORT and np.abs(centre).max() <= SHORT
+        self._cancels = bool(wide and (scale == 1).all())
         self.rows = max(1, piece // len(centre))
 
     def __call__(self, data: NDArray[Any], out: FloatArray, row_map: Map | None = None) -> None:
@@ -46,6 +52,25 @@ class Free:
                 mapped = row_map(out)
                 if mapped is not out:
                     np.copyto(out, mapped)
+
+    def difference(self, left: FloatArray, right: FloatArray, out: FloatArray) -> None:
+        """Write the differences of the rows of two arrays in data units, encoded; each depends on its own
+        two rows alone. Overwrites ``left`` and ``right``."""
+        if not self._cancels:
+            self(left, left)
+            self(right, right)
+            np.subtract(left, right, out=out)
+            return
+        np.subtract(left, right, out=out)
+        # A missing cell fails every comparison.
+        if all(side.min() >= -SHORT and side.max() <= SHORT for side in (left, right)):
+            return
+        largest = np.maximum(np.abs(left).max(axis=1), np.abs(right).max(axis=1))
+        odd = np.flatnonzero(~(largest <= SHORT))
+        sides = left[odd], right[odd]
+        for side in sides:
+            self(side, side)
+        out[odd] = sides[0] - sides[1]
 
     def _piece(self, data: NDArray[Any], out: FloatArray) -> None:
         np.copyto(out, data, casting="unsafe")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from .clip import squared_norms
 
 FloatArray = NDArray[np.float64]
 
@@ -28,8 +25,8 @@ class Signs:
     radius : float
         Rows are clipped to it in place of divided by their length; 0: unit rows. At most 2**510.
 
-    Every result lies in the ball of radius 2**bits exactly: it is checked in integers, and a row that
-    rounding left outside shrinks by the factor 1 - 2**-bits sqrt(d). It depends on its own row alone.
+    Every result lies in the ball of radius 2**bits exactly: the factor is smaller by more than all that
+    rounding can add to a length (lemma L-unit). It depends on its own row alone.
     """
 
     bits: int
@@ -42,11 +39,8 @@ class Signs:
         norms, exponents = _squares(block)
         lengths = np.maximum(np.sqrt(norms), np.ldexp(self.radius, -exponents))
         lengths[lengths == 0] = np.inf
-        block *= (2.0**self.bits / lengths)[:, None]
+        block *= (2.0**self.bits * (1 - (block.shape[1] + 8) * 2.0**-52) / lengths)[:, None]
         np.trunc(block, out=block)
-        outside = np.flatnonzero(squared_norms(block, self.bits) > 4.0**self.bits)
-        if outside.size:
-            block[outside] = np.trunc(block[outside] * (1.0 - math.sqrt(block.shape[1]) / 2.0**self.bits))
         return block
 
 

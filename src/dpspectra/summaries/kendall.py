@@ -1,7 +1,8 @@
 """The spherical Kendall matrix of all pairs of rows, in doubles, with an a-priori bound on its error.
 
-K = mean over i < j of u u', u = (x_i - x_j)/|x_i - x_j|, and u = 0 for equal rows. With W_ij = 1/|x_i - x_j|^2
-and D the diagonal of row sums of W, the sum over pairs is X'(D - W)X: two matrix products a pair of blocks.
+K = mean over i < j of u u', u = (x_i - x_j)/|x_i - x_j|, and u = 0 for equal rows. With
+W_ij = 1/|x_i - x_j|^2 and D the diagonal of row sums of W, the sum over pairs is X'(D - W)X:
+two matrix products a pair of blocks.
 
 ====================  ============  =========
 statistic             replace-one   lemma
@@ -98,17 +99,20 @@ def _products(rows: Block, y: FloatArray, norms: FloatArray) -> FloatArray:
     blocks = [slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]
 
     def work(feed: Iterator[int]) -> _Sums:
-        sums = _Sums(np.zeros(n), np.zeros((d, d)), np.zeros((d, d)))
+        sums, scratch = _Sums(np.zeros(n), np.zeros((d, d)), np.zeros((d, d))), np.empty(BLOCK * BLOCK)
         for number in feed:
             here = blocks[number]
             moved = np.zeros((here.stop - here.start, d + 1))
             for there in blocks[number:]:
                 # A block against itself meets every pair twice.
                 weight = 0.5 if there == here else 1.0
-                inverse = left[here] @ right[there].T
+                shape = here.stop - here.start, there.stop - there.start
+                inverse = scratch[: shape[0] * shape[1]].reshape(shape)
+                np.matmul(left[here], right[there].T, out=inverse)
                 if there == here:
                     np.fill_diagonal(inverse, np.inf)
-                for i, j in _near(inverse, norms[here], norms[there]):
+                i, j = _near(inverse, norms[here], norms[there])
+                if i.size:
                     sums.direct += weight * _one_by_one(rows, i + here.start, j + there.start)
                 np.divide(weight, inverse, out=inverse)
                 moved += inverse @ right[there, : d + 1]
@@ -126,15 +130,13 @@ def _products(rows: Block, y: FloatArray, norms: FloatArray) -> FloatArray:
     return np.asarray(direct - cross - cross.T)
 
 
-def _near(squares: FloatArray, left: FloatArray, right: FloatArray) -> Iterator[tuple[IntArray, IntArray]]:
-    """Goes of near pairs of a block of squared distances, whose entries are made infinite."""
+def _near(squares: FloatArray, left: FloatArray, right: FloatArray) -> tuple[IntArray, IntArray]:
+    """The near pairs of a block of squared distances, which become infinite there."""
     doubtful = np.flatnonzero(squares.min(axis=1) <= NEAR * (left + right.max()))
-    if doubtful.size:
-        part = squares[doubtful]
-        i, j = np.nonzero(part <= NEAR * (left[doubtful, None] + right))
-        i = doubtful[i]
-        squares[i, j] = np.inf
-        yield i, j
+    i, j = np.nonzero(squares[doubtful] <= NEAR * (left[doubtful, None] + right))
+    i = doubtful[i]
+    squares[i, j] = np.inf
+    return i, j
 
 
 def _one_by_one(rows: Block, i: IntArray, j: IntArray) -> FloatArray:

@@ -28,7 +28,7 @@ class Lengths:
 
     rungs: NDArray[np.float64]
 
-    def start(self, d: int, bits: int) -> CountAccumulator:  # noqa: ARG002
+    def start(self, d: int, bits: int) -> CountAccumulator:
         """No rows yet."""
         squares = self.rungs**2
 
