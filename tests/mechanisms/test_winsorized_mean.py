@@ -18,7 +18,7 @@ from dpspectra.mechanisms.winsorized_mean import LEAST, MOST, WinsorizedMean, be
 from dpspectra.postprocess.clipped_mean import BITS
 from dpspectra.postprocess.directions import directions, on_grid
 from dpspectra.postprocess.quantile import geometric, reached, shifted
-from dpspectra.postprocess.winsorized_mean import Settings, chi_square, decode, level_of
+from dpspectra.postprocess.winsorized_mean import Settings, chi_square, decode, level_of, unstopped
 from dpspectra.release import release
 from dpspectra.rows.encode import Encoder
 from dpspectra.rows.squares import VECTOR_BITS
@@ -102,6 +102,7 @@ def test_cutoffs_that_cross_are_reset_and_places_past_the_ladder_are_its_end() -
     settings, facts = Settings.of(released.parameters), released.facts
     for name, place in (("lower 1", 300), ("upper 1", 20), ("lower 2", 0), ("upper 2", 5000)):
         released.step(name).values[0] = place
+    assert unstopped(released) == ("upper 2",)
     lower, upper = settings.cutoffs(released, released.step("means").plan, facts)
     square = facts.grid.step**2
     np.testing.assert_allclose(lower * square, [0.01, 0.01])

@@ -27,6 +27,15 @@ REACH = Fraction(5, 4)
 
 
 @dataclass(frozen=True)
+class Rule:
+    """Squared sensitivity in units of C/2**bits, where rows are cut over C if they are, and the lemma."""
+
+    square: int
+    reach: Fraction | None
+    lemma: str
+
+
+@dataclass(frozen=True)
 class ClippedMean(Allocated):
     """Means of min(w, C) along private directions; replace-one.
 
@@ -41,7 +50,7 @@ class ClippedMean(Allocated):
         directions and means are calibrated apart.
 
     Sensitivity of the sum: the least of sqrt(k) C, 5/4 sqrt(2) C if ``joint``, and 2 B^2 with a public bound
-    (lemmas L-orthant and L-chord of the page). Sources: 000, 001.
+    (lemmas L-column, L-orthant and L-chord of the page). Sources: the R package dppca.
     """
 
     name: ClassVar[str] = "clipped_mean"
@@ -61,30 +70,31 @@ class ClippedMean(Allocated):
         return parameters_of(self, "n_components", "directions", "share", "clip", "joint", "preset")
 
     def along(self, facts: Facts) -> list[Draft]:
-        square, _ = self._rule(facts)
-        return [Draft("means", self.n_components, square, None, "L-orthant, L-chord")]
+        rule = self._rule(facts)
+        return [Draft("means", self.n_components, rule.square, None, rule.lemma)]
 
     def look(self, table: Table, steps: Draws, vectors: NDArray[np.int64]) -> None:
         facts = table.facts
         if facts.grid.bounded:
             check_orthonormal(vectors)
-        squares, (_, reach) = self.squares(table, steps, vectors), self._rule(facts)
+        squares, reach = self.squares(table, steps, vectors), self._rule(facts).reach
         integers = cut_to_grid(squares, cut_of(self.clip, facts), bits_of(facts), reach)
         steps.gaussian("means", integers.sum(axis=0))
 
-    def _rule(self, facts: Facts) -> tuple[int, Fraction | None]:
-        """The squared sensitivity in units of C/2**bits, and where rows are cut over C, if they are."""
+    def _rule(self, facts: Facts) -> Rule:
+        """The rule of the least sensitivity."""
         k, level, cut = self.n_components, 1 << bits_of(facts), cut_of(self.clip, facts)
-        found: list[tuple[int, Fraction | None]] = [(k * level**2, None)]
+        columns = Rule(k * level**2, None, "L-column")
         if self.preset == "published":
-            return found[0]
+            return columns
+        found = [columns]
         if facts.grid.bounded:
             chord = 2 * 4**facts.grid.bits * (1 + orthonormal_within(facts.d, k))
             rounded = 3 * (math.isqrt(k) + 1)
-            found.append(((math.ceil(chord * level / Fraction(cut)) + rounded) ** 2, None))
+            found.append(Rule((math.ceil(chord * level / Fraction(cut)) + rounded) ** 2, None, "L-chord"))
         if self.joint:
-            found.append((math.ceil(2 * REACH**2 * level**2), REACH))
-        return min(found, key=lambda rule: rule[0])
+            found.append(Rule(math.ceil(2 * REACH**2 * level**2), REACH, "L-orthant"))
+        return min(found, key=lambda rule: rule.square)
 
 
 def cut_to_grid(squares: FloatArray, cut: float, bits: int, reach: Fraction | None = None) -> IntArray:

@@ -52,7 +52,8 @@ class WinsorizedMean(Allocated):
 
     Squares are put on a grid between their two cutoffs before they are added up, so the sensitivity of the
     sum is sqrt(k) levels whatever the cutoffs are (lemma L-between), and the noise is the same part of each
-    component's cutoff. Quantiles: lemma L-climb. Sources: 000, 001, [Durfee23].
+    component's cutoff. Quantiles: lemma L-climb. Sources: the R package dppca,
+    [Durfee23].
     """
 
     name: ClassVar[str] = "winsorized_mean"

@@ -20,7 +20,7 @@ from ..core.facts import Facts
 from ..core.released import Drawn, Released, StepPlan
 from .clipped_mean import bits_of, pairs_of
 from .means import Means
-from .quantile import STEPS, geometric, reached, shifted
+from .quantile import STEPS, geometric, reached, shifted, stopped
 
 FloatArray = NDArray[np.float64]
 
@@ -139,6 +139,18 @@ def stretch_of(mean: StepPlan, m: int) -> float:
     """
     noise = math.sqrt(mean.size / float(mean.mu_squared)) / m
     return float(max(1.0, noise**-STRETCH))
+
+
+def unstopped(released: Released) -> tuple[str, ...]:
+    """Searches that ran past their ladder: its last value stands in, which is too low, or the level too high
+    for so much noise. A public outcome."""
+    settings = Settings.of(released.parameters)
+    rungs = settings.ladder(released.facts)
+    return tuple(
+        step.plan.name
+        for step in released.steps
+        if step.plan.name.startswith(("lower ", "upper ")) and not stopped(rungs, int(step.values[0]))
+    )
 
 
 def decode(released: Released) -> Means:

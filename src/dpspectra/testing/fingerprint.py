@@ -19,7 +19,7 @@ import dpspectra
 
 SOURCE = Path(dpspectra.__file__).parent
 PAGES = Path("docs/mechanisms")
-NOT_MECHANISMS = frozenset({"__init__", "base", "registry", "steps", "along"})
+NOT_MECHANISMS = frozenset({"__init__", "base", "registry", "steps", "along", "allocation"})
 
 _STAMP = re.compile(r"^stamp: (\w*)$", re.MULTILINE)
 _OBJECT = re.compile(r"^- `(dpspectra[\w.]*:[\w.]+)`", re.MULTILINE)
