@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..core.errors import ParameterError
 from ..core.facts import Facts
 from ..core.privacy import Budget
-from ..postprocess.directions import directions, on_grid
+from ..postprocess.directions import METHODS, directions, on_grid
 from ..rows.squares import VECTOR_BITS, Squares
 from ..summaries.table import Table
 from .registry import mechanism
@@ -55,8 +55,8 @@ class Along(Stepwise):
         """The direction mechanism, with the settings of this one."""
         kind = mechanism(self.directions)
         found = kind(budget=self.budget, **dict(self.options))
-        if not isinstance(found, Stepwise):
-            raise ParameterError(f"directions={self.directions!r} finds no directions")
+        if self.directions not in METHODS or not isinstance(found, Stepwise):
+            raise ParameterError(f"directions must be one of: {', '.join(METHODS)}; not {self.directions!r}")
         return found
 
     def drafts(self, facts: Facts) -> list[Draft]:

@@ -27,6 +27,7 @@ from ..rows.scores import Scores
 from ..summaries.histogram import Cells, Sizes, climb
 from ..summaries.table import Table
 from .along import Along
+from .spatial_sign import SpatialSign
 from .steps import Draft, Draws, parameters_of
 
 HISTOGRAMS = ("additive", "sparse")
@@ -76,11 +77,12 @@ class ScoreMap(Along):
         yield cls(budget)
         yield cls(budget, histogram="sparse", bins=5)
         yield cls(budget, frame="private", bins=5)
+        yield cls(budget, directions="spatial_sign", frame="auto", bins=5)
 
     def parameters(self) -> dict[str, Any]:
         names = ("directions", "share", "histogram", "frame", "level")
         whole = {"components": [int(index) for index in self.components], "bins": int(self.bins)}
-        return parameters_of(self, *names) | whole
+        return parameters_of(self, *names) | whole | {"radii": self._radii()}
 
     def along(self, facts: Facts) -> Sequence[Draft]:
         self._check(facts)
@@ -105,7 +107,7 @@ class ScoreMap(Along):
 
     def look(self, table: Table, steps: Draws, vectors: NDArray[np.int64]) -> None:
         facts = table.facts
-        centre = centre_of(steps, self.directions)
+        centre = centre_of(steps, self.directions, self._radii())
         scores = Scores(vectors[:, list(self.components)], centre, facts.grid.bounded)
         if steps.planned(FRAMES[0]):
             assert facts.rows is not None
@@ -120,6 +122,11 @@ class ScoreMap(Along):
         cells = table.reduce(Cells(scores, (first, second), max(1, len(facts.groups))), groups=True)
         draw = steps.threshold if self.histogram == "sparse" else steps.gaussian
         draw("cells", cells)
+
+    def _radii(self) -> list[float]:
+        """Where a private centre's radius is looked for, if directions are spatial signs."""
+        finder = self.finder()
+        return [finder.smallest, finder.largest] if isinstance(finder, SpatialSign) else []
 
     def _check(self, facts: Facts) -> None:
         if self.histogram not in HISTOGRAMS:

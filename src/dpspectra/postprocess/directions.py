@@ -15,6 +15,8 @@ FloatArray = NDArray[np.float64]
 
 MATRICES = {"spherical_kendall": "kendall", "spatial_sign": "signs"}
 """Direction mechanisms, and the step that holds their noisy symmetric matrix."""
+METHODS = ("gaussian_moments", *MATRICES)
+"""Mechanisms whose steps ``directions`` reads."""
 
 
 def direction_matrix(drawn: Drawn, method: str) -> FloatArray:
@@ -27,10 +29,8 @@ def direction_matrix(drawn: Drawn, method: str) -> FloatArray:
     """
     if method == "gaussian_moments":
         return decode(drawn).covariance
-    if method not in MATRICES:
-        raise ParameterError(
-            f"directions must be one of: gaussian_moments, {', '.join(MATRICES)}; not {method!r}"
-        )
+    if method not in METHODS:
+        raise ParameterError(f"directions must be one of: {', '.join(METHODS)}; not {method!r}")
     step = drawn.step(MATRICES[method])
     return unpack(np.ldexp(step.values.astype(np.float64), -step.plan.shift), drawn.facts.d)
 

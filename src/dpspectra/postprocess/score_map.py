@@ -7,6 +7,7 @@ cells, are functions of earlier outputs and of public facts.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from .decode import decode as decode_moments
 from .directions import directions
 from .quantile import geometric, reached
 from .simulate import jitter
+from .spatial_sign import location
 
 FloatArray = NDArray[np.float64]
 
@@ -27,15 +29,24 @@ WIDEST, OCTAVES, STEPS = 2.0**40, 80, 400
 """Ladder of half-widths where no bound is known, encoded units: from 2^-40 to 2^40, 15 % a step."""
 
 
-def centre_of(drawn: Drawn, method: str) -> FloatArray:
+def centre_of(drawn: Drawn, method: str, radii: Sequence[float]) -> FloatArray:
     """The point that scores are measured from, (d,), in units of the table's rows: what the direction
-    mechanism released as their centre, the grid's public centre otherwise."""
+    mechanism released as their centre, the grid's public centre otherwise.
+
+    ``radii``: the limits of the ladder of ``spatial_sign``. With a bound on rows the point is a whole one of
+    their ball.
+    """
     facts = drawn.facts
-    if method != "gaussian_moments":
+    if method == "gaussian_moments":
+        point = decode_moments(drawn).mean / facts.grid.step
+    elif method == "spatial_sign":
+        point = location(drawn, *radii) / facts.grid.step
+    else:
         return np.zeros(facts.d)
-    mean = np.floor(decode_moments(drawn).mean / facts.grid.step + 0.5)
-    size = float(np.linalg.norm(mean))
-    return mean if size <= facts.grid.levels else np.trunc(mean * (facts.grid.levels / size) * (1 - 2.0**-40))
+    if not facts.grid.bounded:
+        return point
+    size, most = float(np.linalg.norm(point)), facts.grid.levels - math.sqrt(facts.d)
+    return np.floor(point * min(1.0, most / size if size > 0 else 1.0) + 0.5)
 
 
 def public_reach(facts: Facts, centre: FloatArray) -> float:
@@ -105,7 +116,7 @@ def decode(released: Released, *, smooth: bool = False) -> ScoreCells:
     used, facts = released.parameters, released.facts
     method, bins = used["directions"], used["bins"]
     pair = [int(index) for index in used["components"]]
-    centre = centre_of(released, method)
+    centre = centre_of(released, method, used["radii"])
     half = half_widths(released, meant(used["frame"], facts), centre)
     plan = released.step("cells").plan
     raw = np.ldexp(released.step("cells").values.astype(np.float64), -plan.shift).reshape(-1, bins, bins)
