@@ -31,7 +31,7 @@ from .render import render
 ROOT = Path(__file__).parents[1]
 KEPT = Path(__file__).with_name("results")
 PAGE = ROOT / "docs" / "benchmarks.md"
-NAMES = ("accuracy", "denoise", "moments", "timing", "peers")
+NAMES = ("accuracy", "denoise", "scree", "moments", "timing", "peers")
 KERNEL_SETTINGS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 """Left out of the benchmarks' environment: they pin old kernels that slow a current NumPy down."""
 

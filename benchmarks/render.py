@@ -168,6 +168,63 @@ def denoise(records: Records) -> str:
     return "\n".join(parts)
 
 
+def scree(records: Records) -> str:
+    found = kind(records, "scree")
+    cells = {(r["table"], r["method"], r["preset"], r["epsilon"], r["metric"]): r for r in found}
+    epsilons = sorted({r["epsilon"] for r in found})
+
+    def band(line: tuple[str, str, str], epsilon: float, metric: str) -> str:
+        record = cells[(*line, epsilon, metric)]
+        mean, (low, high) = record["mean"], record["band"]
+        return f"{three(mean)} ({three(low)}-{three(high)})" if metric == "along" else three(mean)
+
+    parts = [
+        "## Variances along private directions\n",
+        stamp(records),
+        f"Mean of {found[0]['runs']} runs with seeded noise, k = {found[0]['k']}, "
+        f"delta = {found[0]['delta']:g}, replace-one, one total for all; methods along directions spend half of it on them. *Along*: mean "
+        "relative error against the exact variances along the released directions (10 % to 90 % of runs in "
+        "brackets); *top*: against the largest eigenvalues; *share*: total variation of the shares of "
+        "variance. B is the largest norm in the table, C a multiple of its top eigenvalue: constants of the "
+        "benchmark that the winsorized and Huber means do without.\n",
+        notes(records),
+        table(
+            ["table", "rows", "columns", "B", "top eigenvalue", "directions"],
+            [
+                [r["table"], f"{r['n']:,}", str(r["d"]), three(r["B"]), three(r["top"][0]), r["directions"]]
+                for r in kind(records, "table")
+            ],
+        ),
+        "What has to be reached (five clusters, epsilon = 1), error of the tight constants over that of the "
+        "published ones:\n",
+        table(
+            ["method", "at most", "measured", "reached"],
+            [
+                [r["method"], three(r["reach"]), three(r["ratio"]), verdict(r["reached"])]
+                for r in kind(records, "scree ratio")
+            ],
+        ),
+    ]
+    for name in dict.fromkeys(r["table"] for r in found):
+        lines = dict.fromkeys((name, r["method"], r["preset"]) for r in found if r["table"] == name)
+        head = ["method", "constants"]
+        head += [f"{metric}, {epsilon:g}" for metric in ("along", "top", "share") for epsilon in epsilons]
+        parts.append(f"### {name.capitalize()}: error, epsilon\n")
+        parts.append(
+            table(
+                head,
+                (
+                    [
+                        *line[1:],
+                        *(band(line, e, metric) for metric in ("along", "top", "share") for e in epsilons),
+                    ]
+                    for line in lines
+                ),
+            )
+        )
+    return "\n".join(part for part in parts if part)
+
+
 def moments(records: Records) -> str:
     rows = [
         [
@@ -298,6 +355,7 @@ def peers(records: Records) -> str:
 SECTIONS: dict[str, Callable[[Records], str]] = {
     "accuracy": accuracy,
     "denoise": denoise,
+    "scree": scree,
     "moments": moments,
     "timing": timing,
     "peers": peers,
