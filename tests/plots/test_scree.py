@@ -107,3 +107,66 @@ def test_nothing_resolved_and_no_edge(make):
     ax = plots.scree(make(d=12, resolved=0, edge=float("nan")))
     assert "0 stand out" in ax.get_title(loc="left")
     assert np.isfinite(ax.get_ylim()).all()
+
+
+def along(make, k=3, **settings):
+    """A release of k directions: its spectrum has k entries, each with a noise of its own."""
+    model = make(d=12, k=k, resolved=k, **settings)
+    del model.covariance_, model.covariance_raw_, model.correlation_
+    for name in ("eigenvalues_", "eigenvalues_raw_", "resolved_", "ratio_"):
+        setattr(model, name, getattr(model, name)[:k])
+    model.eigenvalue_intervals_ = np.full((k, 2), np.nan)
+    model.noise_sd_ = 0.1 / np.arange(1, k + 1)
+    model.noise_edge_ = 2.33 * model.noise_sd_
+    return model
+
+
+def test_each_direction_has_its_own_noise_band_and_whisker(make):
+    model = along(make)
+    ax = plots.scree(model)
+    (band,) = [patch for patch in ax.patches if patch.get_label() == "noise band"]
+    np.testing.assert_allclose(band.get_data().values, model.noise_edge_)
+    (bars,) = [item for item in ax.containers if item.get_label() == "noise of 90 % of releases"]
+    low, high = bars.lines[2][0].get_segments()[0][:, 1]
+    np.testing.assert_allclose(high - low, 2 * 1.6449 * model.noise_sd_[0], rtol=1e-3)
+    assert "share of the variance of these components" in ax.get_xlabel()
+
+
+def test_several_releases_side_by_side(make):
+    models = [along(make), make(d=12), along(make, seed=3)]
+    ax = plots.scree(models, labels=["a", "b", "c"], reference=[4.0, 2.0, 1.0])
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {
+        "a",
+        "b",
+        "c",
+        "reference (not private)",
+    }
+    assert any("reference: not private" in text for text in shown_texts(ax))
+    drawn = {item.get_label(): item.lines[0].get_ydata() for item in ax.containers}
+    np.testing.assert_allclose(drawn["b"], models[1].eigenvalues_[:3])
+    shares = plots.scree(models, labels=["a", "b", "c"], shares=True)
+    drawn = {item.get_label(): item.lines[0].get_ydata() for item in shares.containers}
+    assert all(sum(values) == pytest.approx(100) for values in drawn.values())
+    assert shares.get_ylim()[1] <= 106
+
+
+def test_one_release_that_is_not_private_marks_the_whole_picture(make):
+    ax = plots.scree([make(), make(private=False)], labels=["a", "b"])
+    assert any("NOT PRIVATE" in text for text in shown_texts(ax))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ({"labels": ["a"]}, "labels"),
+        ({"n_components": 4}, "n_components"),
+        ({"n_components": True}, "n_comp"),
+    ],
+)
+def test_a_comparison_names_what_is_wrong(make, wrong, match):
+    with pytest.raises(ParameterError, match=match):
+        plots.scree([along(make), make()], **wrong)
+    with pytest.raises(ParameterError, match="list"):
+        plots.scree(make(), shares=True)
+    with pytest.raises(ParameterError, match="estimators"):
+        plots.scree([])

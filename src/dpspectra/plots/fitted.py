@@ -15,7 +15,11 @@ FloatArray = NDArray[np.float64]
 
 
 class Fitted(Protocol):
-    """A fitted ``PrivateCovariance`` or ``PrivatePCA``; the latter has ``components_`` as well."""
+    """A fitted ``PrivateCovariance``, ``PrivatePCA`` or ``PrivateScree``; the last two have ``components_``.
+
+    Of a release of k directions the spectrum has k entries, ``noise_sd_`` and ``noise_edge_`` too, and there
+    is no covariance.
+    """
 
     @property
     def eigenvalues_(self) -> FloatArray: ...
@@ -32,9 +36,9 @@ class Fitted(Protocol):
     @property
     def ratio_intervals_(self) -> FloatArray: ...
     @property
-    def noise_edge_(self) -> float: ...
+    def noise_edge_(self) -> float | FloatArray: ...
     @property
-    def noise_sd_(self) -> float: ...
+    def noise_sd_(self) -> float | FloatArray: ...
     @property
     def level_(self) -> float: ...
     @property
@@ -69,6 +73,17 @@ def pair(estimator: Any, components: tuple[int, int]) -> tuple[int, int]:
     if len(chosen) != 2 or len(set(chosen)) != 2 or not all(0 <= index < kept for index in chosen):
         raise ParameterError(f"components must name two different components in 0..{kept - 1}")
     return int(chosen[0]), int(chosen[1])
+
+
+def along(estimator: Fitted) -> bool:
+    """Whether k directions were released, and no covariance."""
+    return not hasattr(estimator, "covariance_")
+
+
+def base(estimator: Fitted) -> str:
+    """What shares are shares of, in words."""
+    whole = len(estimator.eigenvalues_) == len(estimator.feature_names_encoded_)
+    return "the released total variance" if whole else "the variance of these components"
 
 
 def component_label(estimator: Fitted, index: int) -> str:

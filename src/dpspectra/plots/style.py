@@ -40,10 +40,19 @@ def short(guarantee: Guarantee) -> str:
     return f"differentially private: {strength}, {guarantee.adjacency}, unit: {guarantee.unit}"
 
 
-def head(ax: Axes, guarantee: Guarantee, title: str, *, reference: bool = False, above: float = 0.0) -> None:
-    """Title and privacy mark; ``above`` points are left free over the axes (for a legend)."""
+def head(
+    ax: Axes,
+    guarantee: Guarantee,
+    title: str,
+    *,
+    reference: bool = False,
+    above: float = 0.0,
+    said: str | None = None,
+) -> None:
+    """Title and privacy mark; ``above`` points are left free over the axes (for a legend); ``said`` stands in
+    for the guarantee in words where there are several."""
     private = guarantee.private and not reference
-    text = short(guarantee) if guarantee.private else NOT_PRIVATE
+    text = (said or short(guarantee)) if guarantee.private else NOT_PRIVATE
     if reference:
         text += f"   |   {NOT_PRIVATE_REFERENCE}"
     ax.set_title(title, loc="left", fontsize=LARGE, fontweight="bold", color=INK, pad=above + 20)
