@@ -11,7 +11,9 @@ import pytest
 from dpspectra.core.errors import InfeasiblePlan
 from dpspectra.noise.base import SIGMA_MAX, current
 from dpspectra.noise.secure import SecureNoise
+from dpspectra.testing import enumerate as exact
 from dpspectra.testing.statistics import (
+    check_counts,
     check_independent,
     check_law,
     check_moments,
@@ -95,3 +97,36 @@ def test_it_is_the_source_in_force_and_two_calls_differ() -> None:
     assert source.private
     first, second = (source.gaussian(zeros(50), np.full(50, 1e9)) for _ in range(2))
     assert not (first == second).any()
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("scales", [(1.5, 1.5), (20.0, 40.0)])
+def test_the_first_place_follows_its_law(scales: tuple[float, float]) -> None:
+    counts = np.array([0, 2, 9, 30])
+    places = np.bincount([NOISE.first(counts, 20, scales) for _ in range(1_500)], minlength=5)
+    check_counts(places, np.exp(exact.first(counts, 20, scales)))
+
+
+@pytest.mark.statistical
+def test_the_largest_place_follows_the_exponential_mechanism() -> None:
+    scores = np.array([0, 2, 5, 1])
+    places = np.bincount([NOISE.largest(scores, 3.0) for _ in range(3_000)], minlength=4)
+    check_counts(places, np.exp(exact.largest(scores, 3.0)))
+
+
+@pytest.mark.statistical
+def test_counts_below_the_threshold_are_hidden_and_empty_cells_always() -> None:
+    shown = NOISE.threshold(np.repeat([0, 4], [200, N]), 2.5, 6)
+    assert not shown[:200].any()
+    seen = np.bincount(np.where(shown[200:] > 0, shown[200:] - 5, 0).clip(0, 9), minlength=10)
+    check_counts(seen, np.exp(exact.cell(4, list(range(6, 15)), 2.5)))
+
+
+@pytest.mark.statistical
+def test_permutations_are_uniform() -> None:
+    orders = np.array([NOISE.permutation(4) for _ in range(6_000)])
+    codes = orders @ np.array([64, 16, 4, 1])
+    names, counts = np.unique(codes, return_counts=True)
+    assert names.size == 24
+    check_counts(counts, np.full(24, 1 / 24))
+    assert sorted(NOISE.permutation(1_000).tolist()) == list(range(1_000))

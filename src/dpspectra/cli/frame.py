@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import cov, datasets, ledger, mechanisms, pca, plan, report, schema, scores
+from . import audit, cov, datasets, ledger, mechanisms, pca, plan, report, schema, scores
 from .guard import TRACEBACK_VARIABLE, show_traceback
 
 EPILOG = (
@@ -60,6 +60,7 @@ app.add_typer(schema.app, name="schema")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(datasets.app, name="datasets")
 app.command("mechanisms")(mechanisms.command)
+app.command("audit")(audit.command)
 
 
 def main() -> None:

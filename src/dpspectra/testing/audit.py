@@ -34,7 +34,7 @@ from .trace import Trace, require, trace
 
 _BOUNDS = 6
 """Clopper-Pearson bounds of an audit: two of mu, two of epsilon each way; each has a part of the rate."""
-_PILOT = 200_000
+_PILOT = 50_000
 
 
 @dataclass(frozen=True)

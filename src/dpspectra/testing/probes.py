@@ -13,8 +13,8 @@ from ..noise.floats import smoothing
 from . import enumerate as exact
 from .statistics import LawViolation, check_counts, check_independent, check_moments
 
-_DRAWS = 8_000
-_CHOICES = 300
+_DRAWS = 4_000
+_CHOICES = 200
 """A choice draws all its noise anew; so few show noise too small by half."""
 
 
