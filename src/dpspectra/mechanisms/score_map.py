@@ -84,8 +84,11 @@ class ScoreMap(Along):
         whole = {"components": [int(index) for index in self.components], "bins": int(self.bins)}
         return parameters_of(self, *names) | whole | {"radii": self._radii()}
 
-    def along(self, facts: Facts) -> Sequence[Draft]:
+    def drafts(self, facts: Facts) -> list[Draft]:
         self._check(facts)
+        return super().drafts(facts)
+
+    def along(self, facts: Facts) -> Sequence[Draft]:
         replace = facts.adjacency is Adjacency.REPLACE_ONE
         drafts = []
         if meant(self.frame, facts) == "private":
