@@ -182,10 +182,11 @@ def scree(records: Records) -> str:
         "## Variances along private directions\n",
         stamp(records),
         f"Mean of {found[0]['runs']} runs with seeded noise, k = {found[0]['k']}, "
-        f"delta = {found[0]['delta']:g}, replace-one, one total for all; methods along directions spend half of it on them. *Along*: mean "
-        "relative error against the exact variances along the released directions (10 % to 90 % of runs in "
-        "brackets); *top*: against the largest eigenvalues; *share*: total variation of the shares of "
-        "variance. B is the largest norm in the table, C a multiple of its top eigenvalue: constants of the "
+        f"delta = {found[0]['delta']:g}, replace-one, one total for all; methods along directions spend half "
+        "of it on them. *Along*: mean relative error against the exact variances along the released "
+        "directions (10 % to 90 % of runs in brackets); *top*: against the largest eigenvalues; *share*: "
+        "total variation of the shares of variance. B is the largest norm in the table, C a multiple of its "
+        "top eigenvalue: constants of the "
         "benchmark that the winsorized and Huber means do without.\n",
         notes(records),
         table(

@@ -143,6 +143,15 @@ def test_sensitivity_is_the_least_of_three(
     assert float(found) == pytest.approx(square, rel=1e-4)
 
 
+def test_rows_are_cut_only_where_noise_matters() -> None:
+    """Many rows: bias may weigh more than noise, and columns alone are cut."""
+    mechanism = ClippedMean(BUDGET, n_components=5, clip=0.5)
+    lemmas = [
+        mechanism.calibrate(open_cells(cells(n), REPLACE).facts)[-1].lemma for n in (60, 2600, 2800, 20_000)
+    ]
+    assert lemmas == ["L-orthant", "L-orthant", "L-column", "L-column"]
+
+
 @pytest.mark.parametrize("budget", [BUDGET, Budget.of(rho="0.5"), Budget.of(mu=2)], ids=str)
 def test_the_budget_is_used_up_and_not_exceeded(budget: Budget) -> None:
     facts = open_cells(cells(), REPLACE).facts

@@ -13,10 +13,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..accounting.gaussian import calibrate
 from ..core.facts import Facts
 from ..core.privacy import Budget
 from ..noise.base import FloatArray, IntArray
-from ..postprocess.clipped_mean import bits_of, cut_of
+from ..postprocess.clipped_mean import bits_of, cut_of, pairs_of
 from ..rows.squares import VECTOR_BITS
 from ..summaries.table import Table
 from .allocation import Allocated
@@ -24,6 +25,8 @@ from .steps import Draft, Draws, parameters_of
 
 REACH = Fraction(5, 4)
 """Rows of squares are cut at this times C: less noise from four components on, for hardly more bias."""
+FROM = Fraction(1, 100)
+"""Rows are cut where noise would else pass this part of C; below it bias may weigh more."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class ClippedMean(Allocated):
     n_components, directions, share, options : as ``Along``.
     clip : C, squared encoded units. None takes 2 B^2, the largest w of rows in a ball of radius B, at which
         nothing is cut; without a public bound C is required.
-    joint : cut the length of a row (w_1, ..., w_k) as well, at 5/4 C.
+    joint : cut the length of a row (w_1, ..., w_k) as well, at 5/4 C, where noise is above 1 % of C.
     preset : "published" has the source's constants: columns alone are cut, the sensitivity is sqrt(k) C, and
         directions and means are calibrated apart.
 
@@ -92,7 +95,8 @@ class ClippedMean(Allocated):
             chord = 2 * 4**facts.grid.bits * (1 + orthonormal_within(facts.d, k))
             rounded = 3 * (math.isqrt(k) + 1)
             found.append(Rule((math.ceil(chord * level / Fraction(cut)) + rounded) ** 2, None, "L-chord"))
-        if self.joint:
+        mu_squared = calibrate(self.budget, 1, 2.0**200).mu_squared * self.share
+        if self.joint and k > (FROM * pairs_of(facts)) ** 2 * mu_squared:
             found.append(Rule(math.ceil(2 * REACH**2 * level**2), REACH, "L-orthant"))
         return min(found, key=lambda rule: rule.square)
 
