@@ -49,7 +49,7 @@ class MinEigenvalue(Stepwise):
     @classmethod
     def audited(cls, budget: Budget) -> Iterator[MinEigenvalue]:
         """Configurations for the suites: groups of a few rows, so that small tables have several."""
-        yield cls(Budget.of(epsilon=1, delta="1e-6"), group=2)
+        yield cls(budget if budget.delta else Budget.of(epsilon=1, delta="1e-6"), group=2)
 
     def parameters(self) -> dict[str, Any]:
         return {"group": self.group, "ratio": str(self.ratio)}
