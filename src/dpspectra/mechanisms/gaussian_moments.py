@@ -9,25 +9,27 @@ Page, with claim, lemmas and proof: docs/mechanisms/gaussian_moments.md. Three l
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from itertools import product
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from ..core.errors import ParameterError
 from ..core.facts import Facts
 from ..core.privacy import Adjacency, Budget
 from ..noise.base import IntArray
-from ..postprocess.decode import augmentation, grid_mean
+from ..postprocess.decode import augmentation
 from ..postprocess.symmetric import pack
-from ..rows.maps import Recentre
 from ..summaries.moments import Moments, MomentSums
 from ..summaries.table import Table
+from ._moments import bounded, draw_count, gram, opening, row_map
 from .steps import Draft, Draws, Stepwise
 
 Center = Literal["private", "joint", "fixed"]
-MEAN_SHARE, COUNT_SHARE, TRACE_SHARE = Fraction(1, 10), Fraction(1, 20), Fraction(1, 20)
+Clip = Literal["none", "private"]
+TRACE_SHARE = Fraction(1, 20)
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,10 @@ class GaussianMoments(Stepwise):
     budget : the one total; (epsilon, delta), rho or mu. Pure DP is refused.
     center : "private", "joint" or "fixed", see the module.
     trace : also release the trace by itself, for 5 % of mu^2.
+    clip : "private" clips rows at a radius that a noisy histogram of their norms chooses, for 5 % of mu^2.
 
     Cost: mu^2 = sum over steps of Delta^2/sigma^2, exactly. Sources: 002 (calibration), lemmas L-sum,
-    L-gram, L-augmented, L-trace of the page.
+    L-gram, L-augmented, L-trace, L-norms of the page.
     """
 
     name: ClassVar[str] = "gaussian_moments"
@@ -53,50 +56,42 @@ class GaussianMoments(Stepwise):
     budget: Budget
     center: Center = "private"
     trace: bool = False
+    clip: Clip = "none"
+
+    @classmethod
+    def audited(cls, budget: Budget) -> Iterator[Self]:
+        """The configurations that the suites of ``testing`` run."""
+        for center, trace in product(get_args(Center), (False, True)):
+            yield cls(budget, center, trace)
+            if not trace:
+                yield cls(budget, center, clip="private")
 
     def parameters(self) -> dict[str, Any]:
-        return {"layout": self.center, "trace": self.trace}
+        return {"layout": self.center, "trace": self.trace, "threshold": self.clip}
 
     def draw(self, table: Table, steps: Draws) -> None:
-        facts = table.facts
-        row_map = None
-        if self.center == "private":
-            sums = table.reduce(Moments(gram=False))
-            mean = steps.gaussian("mean", _vector(sums, facts))
-            row_map = Recentre(grid_mean(mean, facts))
-        sums = table.reduce(Moments(), row_map)
-        if steps.planned("count"):
-            steps.gaussian("count", np.array([sums.count], dtype=np.int64))
+        name = "augmented" if self.center == "joint" else "scatter"
+        sums = table.reduce(Moments(), row_map(table, steps, name))
+        draw_count(steps, sums)
         if self.center == "joint":
-            steps.gaussian("augmented", _augmented(sums, augmentation(facts)))
+            steps.gaussian(name, _augmented(sums, augmentation(table.facts)))
         else:
-            steps.gaussian("scatter", pack(_gram(sums)))
+            steps.gaussian(name, pack(gram(sums)))
         if steps.planned("trace"):
-            steps.gaussian("trace", np.array([np.trace(_gram(sums))], dtype=np.int64))
+            steps.gaussian("trace", np.array([np.trace(gram(sums))], dtype=np.int64))
 
     def drafts(self, facts: Facts) -> list[Draft]:
-        """Shares of mu^2: mean 10 %, count 5 %, trace 5 % where they occur, second moments the rest."""
-        if not facts.grid.bounded:
-            raise ParameterError(
-                f"method={self.name!r} needs a public bound on rows: give bounds or row_norm, or take "
-                "a method that needs none (spherical_kendall, spatial_sign)"
-            )
+        """Shares of mu^2: histograms 5 %, mean 10 %, count 5 %, trace 5 % where they occur, second moments
+        the rest."""
+        bounded(facts, self.name)
         d, square = facts.d, facts.grid.levels**2
         replace = facts.adjacency is Adjacency.REPLACE_ONE
-        drafts: list[Draft] = []
-        if self.center == "private":
-            drafts.append(
-                Draft("mean", d, 4 * square, MEAN_SHARE, "L-sum")
-                if replace
-                else Draft("mean", d + 1, 2 * square, MEAN_SHARE, "L-sum")
-            )
+        drafts = opening(facts, self.center, self.clip, "gaussian")
         if self.center == "joint":
             norm = (augmentation(facts) ** 2 + square) ** 2
             size = (d + 1) * (d + 2) // 2
             drafts.append(Draft("augmented", size, 2 * norm if replace else norm, None, "L-augmented", True))
         else:
-            if self.center == "fixed" and not replace:
-                drafts.append(Draft("count", 1, 1, COUNT_SHARE, "L-count"))
             sensitivity = 2 * square**2 if replace else square**2
             drafts.append(Draft("scatter", d * (d + 1) // 2, sensitivity, None, "L-gram", True))
         if self.trace:
@@ -104,20 +99,7 @@ class GaussianMoments(Stepwise):
         return drafts
 
 
-def _gram(sums: MomentSums) -> IntArray:
-    if sums.gram is None:
-        raise ParameterError("the summary holds no second moments")
-    return sums.gram
-
-
-def _vector(sums: MomentSums, facts: Facts) -> IntArray:
-    """The sum of rows; under add/remove led by r times the count (z = (r, k))."""
-    if facts.adjacency is Adjacency.REPLACE_ONE:
-        return sums.total
-    return np.concatenate([np.array([sums.count], dtype=np.int64) * facts.grid.levels, sums.total])
-
-
 def _augmented(sums: MomentSums, c: int) -> IntArray:
     """The packed sum of z z' with z = (c, k)."""
     corner = np.array([sums.count], dtype=np.int64) * np.int64(c * c)
-    return np.concatenate([corner, sums.total * c, pack(_gram(sums))])
+    return np.concatenate([corner, sums.total * c, pack(gram(sums))])
