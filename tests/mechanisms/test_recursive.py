@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpspectra.core.errors import ParameterError
+from dpspectra.core.errors import InfeasiblePlan, ParameterError
 from dpspectra.core.privacy import Budget
 from dpspectra.core.released import Released
 from dpspectra.core.schema import Schema
@@ -64,7 +64,7 @@ def test_every_step_is_the_exact_sum_of_mapped_rows() -> None:
         released = release(open_table(X, encoder(3, radius)), Recursive(Budget.of(rho=50), releases=5))
     seen = 0
     facts = released.facts
-    recursion = Recursion.start(facts, released.step("last").plan, rows_of(facts, None))
+    recursion = Recursion.start(facts, released.step("last").plan, rows_of(facts, None), released.parameters)
     level = 2**facts.grid.bits
     for step, (exact, _) in zip(released.steps, recorder.calls, strict=True):
         if step.plan.name in ("norms", "last"):
@@ -183,3 +183,48 @@ def test_needs_a_bound() -> None:
     free = Encoder.build(Schema.from_bounds(None, 2), origin="zero", open_ended=True)
     with pytest.raises(ParameterError, match="row_norm"):
         Recursive(RHO).drafts(open_table(np.zeros((9, 2)), free).facts)
+
+
+def test_theory_counts_and_pays_every_release() -> None:
+    """ceil(log_{7/3}(B^2/(floor (1 - alpha) 640 m))) early releases, one more, and all of rho in the plan."""
+    facts = open_table(np.zeros((50, 2)), encoder(2, 1.0)).facts
+    for floor, early in [(1.0, 0), (1 / 700, 1), (1 / 6400, 3), (1e-8, 15)]:
+        mechanism = Recursive(RHO, preset="theory", floor=floor, subsample=1, alpha=0.0)
+        plans = mechanism.calibrate(facts)
+        assert [plan.name for plan in plans] == [*(f"early_{i}" for i in range(1, early + 1)), "last"]
+        assert sum(plan.mu_squared for plan in plans) == pytest.approx(1.0, rel=1e-9)
+        assert early == 0 or plans[-1].share == Fraction(1, 2)
+
+
+def test_published_noise_is_the_source_s() -> None:
+    """sd 4 R^2 sqrt(N)/(n sqrt(2 rho)) on the diagonal, here of sums in units of R^2."""
+    facts = open_table(np.zeros((50, 2)), encoder(2, 1.0)).facts
+    plans = Recursive(RHO, preset="published", floor=1e-6, subsample=1).calibrate(facts)
+    for plan in plans:
+        sd = plan.sigma[0] / 2**plan.shift / 4**facts.grid.bits
+        assert sd == pytest.approx(4 * np.sqrt(len(plans)) / np.sqrt(2 * 0.5), rel=1e-9)
+
+
+def test_theory_runs_where_it_is_feasible() -> None:
+    """Condition number 10^7, m = 10: six early releases, and a spectral error below 1 with a large budget."""
+    X = gaussian(100_000, 3, 1e7, 7)
+    radius = float(np.linalg.norm(X, axis=1).max())
+    mechanism = Recursive(Budget.of(rho=20), preset="theory", floor=1.0, subsample=10)
+    with seeded_noise(0):
+        released = release(open_table(X, encoder(3, radius)), mechanism)
+    assert len(released.steps) >= 7
+    assert spectral_error(X, decode(released).matrix) < 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "name"),
+    [
+        ({"preset": "theory"}, ParameterError, "floor"),
+        ({"preset": "theory", "floor": 1e-30}, InfeasiblePlan, "floor"),
+        ({"preset": "published", "floor": 1.0, "subsample": 0}, ParameterError, "subsample"),
+        ({"preset": "theory", "floor": 1.0, "alpha": 1.0}, ParameterError, "alpha"),
+    ],
+)
+def test_theory_needs_its_promises(settings: dict[str, Any], error: type[Exception], name: str) -> None:
+    with pytest.raises(error, match=name):
+        Recursive(RHO, **settings).drafts(open_table(np.zeros((9, 2)), encoder(2, 1.0)).facts)

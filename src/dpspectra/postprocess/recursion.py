@@ -7,7 +7,9 @@ units of r^2, so that their trace is at most 1. C = I at first, which is the pub
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +100,14 @@ def advance(view: View, seen: FloatArray, noise_sd: float) -> View:
     return View.of((vectors * stretch) @ vectors.T @ view.linear / math.sqrt(d * level), view.reach)
 
 
+def advance_by_theory(view: View, seen: FloatArray, psi: float) -> View:
+    """The source's next view: directions of an eigenvalue of at least ``psi`` r^2 shrink by 1/2, all grow by
+    sqrt(8/7), and the radius falls by sqrt(3/7)."""
+    values, vectors = np.linalg.eigh(seen)
+    stretch = np.where(values >= psi, 0.5, 1.0) * math.sqrt(8 / 3)
+    return View.of((vectors * stretch) @ vectors.T @ view.linear, view.reach)
+
+
 def limits(bits: int) -> tuple[float, ...]:
     """Falling squared norms, in grid units, between the bins of the histogram: radius 2**(-j/4) r."""
     return tuple(math.floor(4.0 ** (bits - j / 4)) for j in range(BINS))
@@ -129,17 +139,20 @@ class Recursion:
     """Follows the steps of a recursion, in the mechanism as they are drawn and afterwards from a release.
 
     ``last`` : the plan of the last release. The noise that decisions count on is the planned one.
+    ``psi`` : the source's threshold, or None for ours.
     """
 
     facts: Facts
     last: StepPlan
     rows: float
+    psi: float | None
     view: View
 
     @classmethod
-    def start(cls, facts: Facts, last: StepPlan, rows: float) -> Recursion:
-        """Rows as the table gives them."""
-        return cls(facts, last, rows, View.of(np.eye(facts.d), reach(facts)))
+    def start(cls, facts: Facts, last: StepPlan, rows: float, parameters: Mapping[str, Any]) -> Recursion:
+        """Rows as the table gives them; ``parameters`` of the mechanism."""
+        psi = None if parameters["preset"] == "practical" else 1 / (10 * parameters["subsample"])
+        return cls(facts, last, rows, psi, View.of(np.eye(facts.d), reach(facts)))
 
     @property
     def unit(self) -> float:
@@ -151,7 +164,7 @@ class Recursion:
         return unpack(scaled(step), self.facts.d) / self.unit
 
     def settle(self) -> None:
-        """No early release follows: widen the ball, which the last one may have drawn tight, for the norms."""
+        """No early release follows: widen a ball that may be tight, so that norms can be counted."""
         if not self.view.final:
             self.view = View.of(self.view.linear / WIDER, self.view.reach, True)
 
@@ -162,6 +175,8 @@ class Recursion:
             self.settle()
             noise_sd = planned_sd(self.last) / math.sqrt(2.0) / self.unit
             self.view = last_view(self.view, scaled(step), planned_sd(step.plan), noise_sd, self.rows)
+        elif name != "last" and self.psi is not None:
+            self.view = advance_by_theory(self.view, self.seen(step), self.psi)
         elif name != "last":
             noise_sd = planned_sd(step.plan) / math.sqrt(2.0) / self.unit
             self.view = advance(self.view, self.seen(step), noise_sd)
@@ -186,7 +201,7 @@ def decode(drawn: Released) -> SecondMoment:
     """The second moment of a whole release."""
     facts = drawn.facts
     rows = rows_of(facts, drawn.step("count") if drawn.has("count") else None)
-    recursion = Recursion.start(facts, drawn.step("last").plan, rows)
+    recursion = Recursion.start(facts, drawn.step("last").plan, rows, drawn.parameters)
     for step in drawn.steps:
         if step.plan.name != "count":
             recursion.take(step)
