@@ -5,7 +5,7 @@ import warnings
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from dpspectra import PrivateCovariance, PrivatePCA
+from dpspectra import PrivateCovariance, PrivatePCA, PrivateScoreMap
 from dpspectra.testing import exact_noise
 
 ESTIMATORS = [
@@ -14,6 +14,8 @@ ESTIMATORS = [
     PrivatePCA(epsilon=1, delta=1e-6, row_norm=50.0, center="joint", whiten=True),
     PrivateCovariance(rho=0.5, row_norm=50.0, center="none", adjacency="add-remove"),
     PrivatePCA(mu=1, row_norm=50.0, scaling="private"),
+    PrivateScoreMap(epsilon=1, delta=1e-6, row_norm=50.0, bins=4),
+    PrivateScoreMap(epsilon=1, delta=1e-6, bins=4, center="none", frame="private"),
 ]
 
 

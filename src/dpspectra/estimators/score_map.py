@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
@@ -124,6 +125,10 @@ class PrivateScoreMap(PrivateEstimator):
     purpose = "map"
     passed = ("components", "bins", "histogram", "frame", "groups")
     _own = ("smooth",)
+
+    @classmethod
+    def _methods(cls, released: Released) -> dict[str, Any]:
+        return super()._methods(released) | {"share": Fraction(released.parameters["share"])}
 
     def check_features(self, d: int) -> None:
         if not isinstance(self.smooth, (bool, np.bool_)):
