@@ -110,6 +110,13 @@ def mnist(folder: Path) -> Bench:
     return bench("MNIST test digits", pixels.reshape(-1, 784) / 255.0, (0, 1))
 
 
+def mnist_labelled(folder: Path) -> tuple[FloatArray, NDArray[np.uint8]]:
+    """The test images (10,000, 784), pixels in [0, 1], and their digits (10,000,)."""
+    with gzip.open(folder / "mnist-t10k-labels-idx1-ubyte.gz") as file:
+        labels = np.frombuffer(file.read(), dtype=np.uint8, offset=8)
+    return mnist(folder).rows, labels
+
+
 def adult(folder: Path) -> Bench:
     """The six numeric columns of Adult, scaled by public limits to [-1, 1]."""
     from pyarrow import csv

@@ -353,9 +353,16 @@ def peers(records: Records) -> str:
     )
 
 
+def covariance_revisited(records: Records) -> str:
+    from .revisited_page import section
+
+    return section(records)
+
+
 SECTIONS: dict[str, Callable[[Records], str]] = {
     "accuracy": accuracy,
     "denoise": denoise,
+    "covariance_revisited": covariance_revisited,
     "scree": scree,
     "moments": moments,
     "timing": timing,
