@@ -60,3 +60,8 @@ def add_remove():
 @pytest.fixture
 def make():
     return fit
+
+
+@pytest.fixture(scope="session")
+def fitting():
+    return fit

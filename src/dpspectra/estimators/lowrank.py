@@ -38,6 +38,7 @@ def show_lowrank(model: Any, released: Released, count: int) -> LowRank:
     model.resolved_ = resolved
     model.n_resolved_ = int(resolved.sum())
     model.eigenvalue_intervals_ = seen.intervals
+    model.loadings_ = found.vectors * np.sqrt(seen.values)
     model.ratio_ = seen.ratios
     model.ratio_intervals_ = seen.ratio_intervals
     model.level_ = seen.level

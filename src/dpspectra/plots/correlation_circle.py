@@ -10,7 +10,7 @@ from matplotlib.patches import Circle
 from numpy.typing import NDArray
 
 from . import arrows
-from .fitted import names, pair
+from .fitted import names, need_covariance, pair
 from .loadings import finish
 from .style import GREY, axes
 
@@ -32,9 +32,10 @@ def correlation_circle(
 
     Raises
     ------
-    ParameterError : components out of range or equal, or an estimator without components.
+    ParameterError : components out of range or equal, or an estimator without components or covariance.
     """
     first, second = pair(estimator, components)
+    need_covariance(estimator)
     ax = axes(ax, 8.4, 5.2)
     tips = correlations(estimator)[:, [first, second]]
     resolved = bool(estimator.resolved_[first] and estimator.resolved_[second])

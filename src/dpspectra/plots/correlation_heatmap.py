@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from .fitted import Fitted, names
+from .fitted import Fitted, names, need_covariance
 from .style import INK, SMALL, axes, cut, head, thin
 
 MOST_NUMBERS = 20  # columns up to which every cell shows its number
@@ -23,7 +23,12 @@ def correlation_heatmap(estimator: Fitted, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes. Above 40 columns the names are thinned out.
+
+    Raises
+    ------
+    ParameterError : a release of directions, without a covariance.
     """
+    need_covariance(estimator)
     matrix = np.asarray(estimator.correlation_, dtype=np.float64)
     d = len(matrix)
     side = float(np.clip(0.42 * d + 2.2, 5.2, 8.6))

@@ -80,6 +80,12 @@ def along(estimator: Fitted) -> bool:
     return not hasattr(estimator, "covariance_")
 
 
+def need_covariance(estimator: Any) -> None:
+    """Refuse a release of directions alone."""
+    if along(estimator):
+        raise ParameterError("this plot needs a covariance, and this release has directions alone")
+
+
 def base(estimator: Fitted) -> str:
     """What shares are shares of, in words."""
     whole = len(estimator.eigenvalues_) == len(estimator.feature_names_encoded_)

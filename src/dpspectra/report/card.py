@@ -18,8 +18,11 @@ MOST_COLUMNS = 30
 def card(estimator: Fitted) -> dict[str, Any]:
     """Facts and parameters as (name, text) pairs, the steps with their shares, and the public columns."""
     noise = [
-        ("Noise sd of an entry off the diagonal, in units of the spectrum", number(estimator.noise_sd_)),
-        ("Noise edge of the spectrum", number(estimator.noise_edge_)),
+        (
+            "Noise sd of an entry off the diagonal, in units of the spectrum",
+            number(float(estimator.noise_sd_)),
+        ),
+        ("Noise edge of the spectrum", number(float(estimator.noise_edge_))),
     ]
     return card_of(estimator.release_, noise)
 
@@ -39,7 +42,7 @@ def card_of(release: Released, noise: list[tuple[str, str]]) -> dict[str, Any]:
             {
                 "name": step.plan.name,
                 "share": float(step.plan.share),
-                "mu": math.sqrt(step.plan.mu_squared),
+                "mu": math.sqrt(step.plan.mu_squared) if step.plan.cost is None else None,
                 "values": step.plan.size,
                 "lemma": step.plan.lemma,
             }
@@ -91,8 +94,8 @@ def _table(release: Released) -> list[tuple[str, str]]:
         ("Table label", release.label),
         ("Rows n", rows(release)),
         ("Features d (public)", str(release.facts.d)),
-        ("Row-norm bound B (public)", f"{grid.radius:.6g}"),
-        ("Grid", f"2^{grid.bits} steps to B"),
+        ("Row-norm bound B (public)", f"{grid.radius:.6g}" if grid.bounded else "none: no bound is needed"),
+        ("Grid", f"2^{grid.bits} steps" + (" to B" if grid.bounded else " of unit rows")),
     ]
 
 

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 from ..estimators.score_map import PrivateScoreMap
-from . import score_map
+from ..plots.fitted import along as of_directions
+from . import along, score_map
+from . import pictures as whole_pictures
+from . import summary as whole_summary
+from . import tables as whole_tables
 from .pictures import Picture
-from .pictures import pictures as pictures_of_spectrum
-from .summary import summarise as summarise_spectrum
 from .tables import Table
-from .tables import tables as tables_of_spectrum
 
 
 def summarise(estimator: Any) -> dict[str, Any]:
     """The report of a fitted estimator as strict-JSON values; all of it is a function of the release."""
-    return (
-        score_map.summarise(estimator)
-        if isinstance(estimator, PrivateScoreMap)
-        else summarise_spectrum(estimator)
-    )
+    made: dict[str, Any] = (_kind(estimator) or whole_summary).summarise(estimator)
+    return made
 
 
 def tables(estimator: Any) -> list[Table]:
     """All tables of a report, uncut."""
-    return (
-        score_map.tables(estimator)
-        if isinstance(estimator, PrivateScoreMap)
-        else tables_of_spectrum(estimator)
-    )
+    made: list[Table] = (_kind(estimator) or whole_tables).tables(estimator)
+    return made
 
 
 def pictures(estimator: Any) -> list[Picture]:
     """The pictures of a report."""
+    made: list[Picture] = (_kind(estimator) or whole_pictures).pictures(estimator)
+    return made
+
+
+def _kind(estimator: Any) -> ModuleType | None:
+    """The module of a kind of its own; None for a whole spectrum."""
     if isinstance(estimator, PrivateScoreMap):
-        return score_map.pictures(estimator)
-    return pictures_of_spectrum(estimator)
+        return score_map
+    return along if of_directions(estimator) else None

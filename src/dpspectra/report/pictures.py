@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from .. import plots
-from ..plots.fitted import Fitted, component_label, names
+from ..plots.fitted import Fitted, base, component_label, names
 from ..plots.save import encode
 from .words import headline
 
@@ -29,15 +29,16 @@ class Picture:
 
 def pictures(estimator: Fitted) -> list[Picture]:
     """Scree plot and heatmap; with at least two components also loadings and correlation circle."""
-    made = [_picture("Scree plot", plots.scree, estimator, _scree_alt(estimator), SCREE)]
+    alt = scree_alt(estimator, headline(estimator), base(estimator))
+    made = [picture("Scree plot", plots.scree, estimator, alt, SCREE)]
     if len(getattr(estimator, "components_", ())) >= 2:
         pair = f"{component_label(estimator, 0)} and {component_label(estimator, 1)}"
         alt = f"Arrows of the loadings on {pair}."
-        made.append(_picture("Loadings", plots.loadings, estimator, alt, LOADINGS))
+        made.append(picture("Loadings", plots.loadings, estimator, alt, LOADINGS))
         alt = f"Arrows in the unit circle: correlation of each feature with {pair}."
-        made.append(_picture("Correlation circle", plots.correlation_circle, estimator, alt, CIRCLE))
+        made.append(picture("Correlation circle", plots.correlation_circle, estimator, alt, CIRCLE))
     alt = _heatmap_alt(estimator)
-    made.append(_picture("Correlation heatmap", plots.correlation_heatmap, estimator, alt, HEATMAP))
+    made.append(picture("Correlation heatmap", plots.correlation_heatmap, estimator, alt, HEATMAP))
     return made
 
 
@@ -57,14 +58,16 @@ HEATMAP = (
 )
 
 
-def _picture(title: str, plot: Callable[[Any], Axes], estimator: Fitted, alt: str, caption: str) -> Picture:
+def picture(title: str, plot: Callable[[Any], Axes], estimator: Fitted, alt: str, caption: str) -> Picture:
+    """Draw one picture of an estimator, named after its function."""
     drawn = plot(estimator)
     return Picture(plot.__name__, title, alt, caption, encode(drawn, "svg"), encode(drawn, "png"))
 
 
-def _scree_alt(estimator: Fitted) -> str:
+def scree_alt(estimator: Fitted, said: str, shares_of: str) -> str:
+    """The scree plot in words."""
     labels = ", ".join(component_label(estimator, index) for index in range(min(3, len(estimator.ratio_))))
-    return f"Scree plot. {headline(estimator)}. Shares of the released total variance: {labels}."
+    return f"Scree plot. {said}. Shares of {shares_of}: {labels}."
 
 
 def _heatmap_alt(estimator: Fitted) -> str:

@@ -44,8 +44,8 @@ def summarise(estimator: Fitted) -> dict[str, Any]:
         "level": float(estimator.level_),
         "total_variance": plain(estimator.total_variance_),
         "noise_edge": plain(estimator.noise_edge_),
-        "spectrum": _spectrum(estimator),
-        "loadings": _loadings(estimator),
+        "spectrum": spectrum_of(estimator),
+        "loadings": loadings_of(estimator),
         "covariance": _matrix(estimator, estimator.covariance_, estimator.standard_errors_),
         "correlation": _matrix(estimator, estimator.correlation_),
         "card": card(estimator),
@@ -71,7 +71,8 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _spectrum(estimator: Fitted) -> list[dict[str, Any]]:
+def spectrum_of(estimator: Fitted) -> list[dict[str, Any]]:
+    """Rows of the table of eigenvalues."""
     alignment = getattr(estimator, "alignment_", ())
     cumulative = np.cumsum(np.asarray(estimator.ratio_))
     return [
@@ -95,13 +96,17 @@ def _interval(bounds: NDArray[np.float64]) -> list[float] | None:
     return [float(bounds[0]), float(bounds[1])] if np.isfinite(bounds).all() else None
 
 
-def _loadings(estimator: Any) -> list[dict[str, Any]]:
-    """The features with the largest weights of each kept component that stands out; ties in their order."""
+def loadings_of(estimator: Any, shown: Any = None) -> list[dict[str, Any]]:
+    """The features with the largest weights of each kept component that stands out; ties in their order.
+
+    ``shown``: (k,) which components, by default those of ``resolved_``.
+    """
     if not hasattr(estimator, "components_"):
         return []
     features = names(estimator)
     chosen = []
-    for index in np.flatnonzero(estimator.resolved_[: len(estimator.components_)])[:MOST_DIRECTIONS]:
+    stands = estimator.resolved_ if shown is None else shown
+    for index in np.flatnonzero(stands[: len(estimator.components_)])[:MOST_DIRECTIONS]:
         weights = estimator.components_[index]
         order = np.argsort(-np.abs(weights), kind="stable")[:MOST_LOADINGS]
         chosen.append(

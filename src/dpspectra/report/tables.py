@@ -32,7 +32,7 @@ class Table:
 def tables(estimator: Fitted) -> list[Table]:
     """All tables of a report, uncut."""
     made = [
-        _explained(estimator),
+        explained(estimator),
         _matrix("covariance", estimator, estimator.covariance_),
         _matrix("covariance_raw", estimator, estimator.covariance_raw_),
         _matrix("correlation", estimator, estimator.correlation_),
@@ -61,8 +61,8 @@ def encode(table: Table, file_format: str, private: bool) -> bytes:
     raise ParameterError(f"format must be one of {', '.join(map(repr, FORMATS))}")
 
 
-def _explained(estimator: Fitted) -> Table:
-    """One row for each of the d components, kept or not."""
+def explained(estimator: Fitted) -> Table:
+    """One row for each eigenvalue, whether its component is kept or not."""
     d = len(estimator.eigenvalues_)
     alignment = np.full(d, np.nan)
     known = np.asarray(getattr(estimator, "alignment_", ()), dtype=np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.privacy import Adjacency
+from ..core.released import Released
 from ..plots.fitted import Fitted
 from .card import number
 
@@ -33,10 +34,10 @@ def _spectrum(estimator: Fitted) -> list[str]:
     text = ""
     if np.isfinite(ratio):
         share = float(np.asarray(estimator.ratio_)[np.asarray(estimator.resolved_, dtype=bool)].sum())
-        text = f"PC1, as released, carries {_percent(ratio)} of the released total variance"
-        text += f"; the {stands} that stand out carry {_percent(share)} together." if stands > 1 else "."
+        text = f"PC1, as released, carries {percent(ratio)} of the released total variance"
+        text += f"; the {stands} that stand out carry {percent(share)} together." if stands > 1 else "."
         if np.isfinite(interval).all():
-            low, high = 100 * interval[0], _percent(interval[1])
+            low, high = 100 * interval[0], percent(interval[1])
             text += f" The exact first component carries {low:.1f} to {high}"
             text += f" ({100 * estimator.level_:.0f} % interval)."
         text += " "
@@ -100,8 +101,7 @@ def limits(estimator: Fitted) -> list[str]:
             if release.recorded
             else ", and no ledger adds it up: this one is unrecorded."
         ),
-        f"A {unit} farther than B = {release.facts.grid.radius:.6g} from the centre is shortened to B before"
-        " it is counted, which makes spread look smaller where many are that far.",
+        *_shortened(release),
         "Components of nearly equal variance are not separable: their plane means something, each direction"
         " alone does not, and intervals of exactly tied eigenvalues cover less often than stated.",
         f"Scores of single {unit}s (transform) are not private and are not part of this report.",
@@ -109,5 +109,16 @@ def limits(estimator: Fitted) -> list[str]:
     ]
 
 
-def _percent(share: float) -> str:
+def _shortened(release: Released) -> list[str]:
+    grid, unit = release.facts.grid, release.facts.unit
+    if not grid.bounded:
+        return []
+    return [
+        f"A {unit} farther than B = {grid.radius:.6g} from the centre is shortened to B before it is counted,"
+        " which makes spread look smaller where many are that far."
+    ]
+
+
+def percent(share: float) -> str:
+    """A share in percent."""
     return f"{100 * share:.1f} %"
