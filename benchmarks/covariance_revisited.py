@@ -149,7 +149,7 @@ ZCDP: dict[str, Method] = {
     ),
     "AdaptiveCov": lambda table, budget, _: decode_adaptive(
         release(table, Adaptive(budget, center="fixed", preset="published"))
-    )[1],
+    ).covariance,
     "ours": lambda table, budget, _: ours(release(table, GaussianMoments(budget, "fixed", clip="private"))),
     "ours, no clipping": lambda table, budget, _: ours(release(table, GaussianMoments(budget, "fixed"))),
     "oracle": lambda table, budget, exact: oracle(release(table, GaussianMoments(budget, "fixed")), exact),

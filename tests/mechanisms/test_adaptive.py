@@ -91,7 +91,7 @@ def test_published_code_fails_on_a_zero_row() -> None:
     for budget in (RHO, PURE):
         with exact_noise():
             released = release(open_cells(np.zeros((20, 3)), REPLACE), Adaptive(budget, "fixed", "published"))
-        assert np.isfinite(decode_adaptive(released)[1]).all()
+        assert np.isfinite(decode_adaptive(released).covariance).all()
 
 
 @pytest.mark.parametrize("bound", [0.501, 0.75, 1.0, 3.0, 1000.0])
@@ -101,7 +101,7 @@ def test_published_preset_at_any_bound_and_far_rows(bound: float, budget: Budget
     cells[0] = 1e300
     with seeded_noise(1):
         released = release(wide(cells, bound), Adaptive(budget, "fixed", "published"))
-    assert np.isfinite(decode_adaptive(Released.from_json(released.to_json()))[1]).all()
+    assert np.isfinite(decode_adaptive(Released.from_json(released.to_json())).covariance).all()
 
 
 @pytest.mark.parametrize("center", ["private", "fixed"])
@@ -113,14 +113,15 @@ def test_published_preset_without_noise_is_the_clipped_second_moment(budget: Bud
     table = open_cells(cells, REPLACE)
     with exact_noise():
         released = release(table, mechanism)
-    estimate, tidy = decode_adaptive(released, ddof=0)
+    decoded = decode_adaptive(released, ddof=0)
+    estimate = decoded.estimate
     found = choice(released, released.step("moments").plan)
     centred = cells - cells.mean(axis=0) * (center == "private")
     length = 2.0 ** (-found.halvings / 2)
     norms = np.linalg.norm(centred, axis=1, keepdims=True)
     clipped = centred * np.minimum(1, length / norms)
     np.testing.assert_allclose(estimate.covariance, clipped.T @ clipped / 5000, rtol=1e-3, atol=1e-6)
-    np.testing.assert_allclose(tidy, clipped.T @ clipped / 5000, rtol=1e-3, atol=1e-6)
+    np.testing.assert_allclose(decoded.covariance, clipped.T @ clipped / 5000, rtol=1e-3, atol=1e-6)
     shares = {step.plan.name: float(step.plan.share) for step in released.steps}
     left = 0.9 if center == "private" else 1.0
     assert [shares[name] / left for name in ("trace", "threshold", "moments")] == pytest.approx(

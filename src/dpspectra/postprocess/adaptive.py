@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.released import Drawn, Released, StepPlan
-from .decode import Estimate, about, start
+from .decode import about, start
 from .eigen import eigh_descending
-from .symmetric import symmetrise, unpack
+from .separate import Separated
+from .symmetric import unpack
 from .threshold import declared
 
 FloatArray = NDArray[np.float64]
@@ -82,9 +83,9 @@ def weights(law: str, d: int, apart: bool) -> tuple[int, int, int]:
     return (180, 180, 256) if law == "gaussian" else (128, math.floor(64 * math.sqrt(2) * d), 256)
 
 
-def decode_adaptive(released: Released, ddof: int = 1) -> tuple[Estimate, FloatArray]:
-    """Read a release of preset "published": the noisy scatter, and the matrix (d, d) with its eigenvalues cut
-    to [0, tau^2], or replaced by the released ones, cut likewise. Encoded units."""
+def decode_adaptive(released: Released, ddof: int = 1) -> Separated:
+    """Read a release of preset "published": the noisy scatter, its eigenvalues or the released ones, cut to
+    [0, tau^2]. Encoded units; the sd of eigenvalues that are the scatter's own is nan."""
     step, facts = released.step("moments"), released.facts
     size = facts.d * (facts.d + 1) // 2
     found, first = choice(released, step.plan), start(released, ddof)
@@ -95,11 +96,12 @@ def decode_adaptive(released: Released, ddof: int = 1) -> tuple[Estimate, FloatA
     numbers = step.values.astype(np.float64) * unit
     matrix = unpack(numbers[:size] / a, facts.d)
     estimate = about(first, matrix, sd, step.plan.law)
-    values, vectors = eigh_descending(estimate.covariance)
     if found.apart:
-        values = (numbers[size:] / c - first.mean_sd**2) * first.factor
+        values, spread = (numbers[size:] / c - first.mean_sd**2) * first.factor, sd * a / c * first.factor
+    else:
+        values, spread = eigh_descending(estimate.covariance)[0], math.nan
     tidy = np.clip(values, 0.0, facts.grid.radius**2 * 0.5**found.halvings)
-    return estimate, symmetrise((vectors * tidy) @ vectors.T)
+    return Separated(estimate, values, spread, tidy)
 
 
 def _vector(d: int, beta: float, gaussian: bool) -> float:

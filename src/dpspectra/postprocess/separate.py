@@ -26,13 +26,19 @@ class Separated:
     estimate : the scatter alone, whose eigenvectors are used
     eigenvalues : (d,) as released, noisy, in the order of the exact ones
     eigenvalue_sd : of their noise
-    covariance : (d, d) those vectors with the eigenvalues tidied
+    tidy : (d,) those shown in their place
     """
 
     estimate: Estimate
     eigenvalues: FloatArray
     eigenvalue_sd: float
-    covariance: FloatArray
+    tidy: FloatArray
+
+    @property
+    def covariance(self) -> FloatArray:
+        """(d, d) the scatter's vectors with the tidy eigenvalues."""
+        vectors = eigh_descending(self.estimate.covariance)[1]
+        return symmetrise((vectors * self.tidy) @ vectors.T)
 
 
 def decode_separate(released: Released, ddof: int = 1) -> Separated:
@@ -51,5 +57,4 @@ def decode_separate(released: Released, ddof: int = 1) -> Separated:
         tidy = np.clip(values, 0.0, released.facts.grid.radius**2)
     else:
         tidy = np.maximum(isotonic_regression(values, increasing=False), 0.0)
-    vectors = eigh_descending(estimate.covariance)[1]
-    return Separated(estimate, values, sd, symmetrise((vectors * tidy) @ vectors.T))
+    return Separated(estimate, values, sd, tidy)
