@@ -359,11 +359,18 @@ def covariance_revisited(records: Records) -> str:
     return section(records)
 
 
+def score_map(records: Records) -> str:
+    from .score_map_page import section
+
+    return section(records)
+
+
 SECTIONS: dict[str, Callable[[Records], str]] = {
     "accuracy": accuracy,
     "denoise": denoise,
     "covariance_revisited": covariance_revisited,
     "scree": scree,
+    "score_map": score_map,
     "moments": moments,
     "timing": timing,
     "peers": peers,
