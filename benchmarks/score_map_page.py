@@ -20,8 +20,8 @@ def section(records: Records) -> str:
         "Total-variation distance of the noisy map from the exact one on the same released axes and frame, "
         f"mean of {found[0]['runs']} runs with seeded noise (10 % to 90 % of runs in brackets), "
         f"delta = {found[0]['delta']:g}, replace-one; half of the total is for the directions. *Totals*: "
-        "largest error of a group's total over n. B is a constant of the benchmark; the private frame pays for "
-        "quantiles instead.\n",
+        "largest error of a group's total over n. B is a constant of the benchmark; the private frame pays "
+        "for quantiles instead.\n",
         notes(records),
         table(
             ["table", "rows", "columns", "B", "groups"],
