@@ -6,7 +6,7 @@ from .guard import after_release
 from .rows import check_scores, write_scores
 from .run import run
 from .settings import PcaSettings, from_options
-from .subject import components
+from .subject import components, variance_arguments
 
 
 @from_options(PcaSettings)
@@ -20,7 +20,8 @@ def command(settings: PcaSettings) -> None:
 
     if settings.scores is not None:
         check_scores(settings)
-    done = run(settings, PrivatePCA, n_components=components(settings.components), whiten=settings.whiten)
+    own = variance_arguments(settings) | {"whiten": settings.whiten}
+    done = run(settings, PrivatePCA, n_components=components(settings.components), **own)
     if done is not None and settings.scores is not None:
         with after_release(lambda: "the report is whole; the scores were not written"):
             write_scores(*done, settings.scores)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ParameterError
 from .settings import PlanSettings, from_options
-from .subject import components, model_arguments, public_schema
+from .subject import components, model_arguments, public_schema, scree_arguments, variance_arguments
 from .talk import result, result_json
 
 if TYPE_CHECKING:
@@ -20,16 +20,26 @@ def command(settings: PlanSettings) -> None:
     TABLE may be named, as for `dpspectra pca`, and is not opened: the number of rows comes from the schema
     or --rows.
     """
-    from ..estimators import PrivatePCA
     from ..planning import plan
 
     if settings.format not in ("text", "json"):
         raise ParameterError("--format must be text or json")
     schema = public_schema(settings)
-    estimator = PrivatePCA(components(settings.components), **model_arguments(settings, settings, schema))
+    estimator = _estimator(settings, model_arguments(settings, settings, schema))
     made = plan(estimator, schema=schema, n=settings.rows, total_variance=settings.total_variance)
     estimator.check_features(made.facts.d)
     show(made, as_json=settings.format == "json", share=settings.share)
+
+
+def _estimator(settings: PlanSettings, given: dict[str, Any]) -> Any:
+    """Of the method's purpose: components for "auto" and what finds a covariance or directions."""
+    from ..estimators import PrivatePCA, PrivateScree
+    from ..mechanisms.registry import mechanism
+
+    if settings.method != "auto" and mechanism(settings.method).serves == {"scree"}:
+        kept = {name: value for name, value in given.items() if name not in ("ddof", "trace")}
+        return PrivateScree(**kept | scree_arguments(settings))
+    return PrivatePCA(components(settings.components), **given, **variance_arguments(settings))
 
 
 def show(made: Plan, *, as_json: bool, share: float | None = None) -> None:

@@ -11,7 +11,7 @@ from .folder import check_output
 from .guard import PublicNote, after_release
 from .ledger import require
 from .plan import show
-from .settings import CovSettings, PcaSettings, ScoresSettings
+from .settings import CovSettings, PcaSettings, ScoresSettings, ScreeSettings
 from .subject import model_arguments, public_schema, source
 from .talk import progress, result, result_json, say
 
@@ -25,7 +25,7 @@ ANY_ROWS = 2**20
 
 
 def run(
-    settings: CovSettings | PcaSettings | ScoresSettings, kind: type[Any], **own: Any
+    settings: CovSettings | PcaSettings | ScoresSettings | ScreeSettings, kind: type[Any], **own: Any
 ) -> tuple[Any, Any] | None:
     """Make one release with an estimator of ``kind`` and write its report.
 

@@ -193,7 +193,58 @@ class ComponentSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanSettings(BudgetSettings, ReadingSettings, ModelSettings, ComponentSettings, TableSettings):
+class VarianceSettings:
+    """What finds variances along robust directions."""
+
+    variances: Annotated[
+        str,
+        _option(
+            metavar="NAME",
+            panel="Method",
+            help="With robust directions: auto (default), none, or what finds the variance along each.",
+        ),
+    ] = "auto"
+    variance_share: Annotated[
+        str | None,
+        _option(
+            metavar="SHARE",
+            panel="Method",
+            help="Part of the budget for variances along directions (pca: 0.1, scree: 0.5).",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlongSettings:
+    """How few eigenvalues are found."""
+
+    directions: Annotated[
+        str,
+        _option(metavar="NAME", panel="Method", help="What finds directions: auto (default) or a method."),
+    ] = "auto"
+    preset: Annotated[
+        str, _option(metavar="NAME", panel="Method", help="tight (default) or published constants.")
+    ] = "tight"
+    cut: Annotated[
+        str | None,
+        _option(
+            metavar="C",
+            panel="Method",
+            help="clipped_mean: public level that squares are cut at, squared encoded units.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanSettings(
+    BudgetSettings,
+    ReadingSettings,
+    ModelSettings,
+    VarianceSettings,
+    AlongSettings,
+    ComponentSettings,
+    TableSettings,
+):
     """What a plan looks at: public facts."""
 
     format: Annotated[str, _option(metavar="NAME", panel="Output", help="text (default) or json.")] = "text"
@@ -222,7 +273,13 @@ class CovSettings(OutputSettings, BudgetSettings, ReadingSettings, ModelSettings
 
 @dataclass(frozen=True, kw_only=True)
 class PcaSettings(
-    OutputSettings, BudgetSettings, ReadingSettings, ModelSettings, ComponentSettings, TableSettings
+    OutputSettings,
+    BudgetSettings,
+    ReadingSettings,
+    ModelSettings,
+    VarianceSettings,
+    ComponentSettings,
+    TableSettings,
 ):
     """What ``pca`` looks at."""
 
@@ -247,6 +304,32 @@ class PcaSettings(
             help="I know that projected rows are not private, and that no budget covers them.",
         ),
     ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScreeSettings(
+    OutputSettings,
+    BudgetSettings,
+    ReadingSettings,
+    GeometrySettings,
+    AlongSettings,
+    ComponentSettings,
+    TableSettings,
+):
+    """What ``scree`` looks at."""
+
+    method: Annotated[
+        str,
+        _option(
+            metavar="NAME",
+            panel="Method",
+            help="auto (default), winsorized_mean, huber_mean, clipped_mean or gaussian_moments.",
+        ),
+    ] = "auto"
+    variance_share: Annotated[
+        str | None,
+        _option(metavar="SHARE", panel="Method", help="Part of the budget not for directions (0.5)."),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

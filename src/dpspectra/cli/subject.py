@@ -7,7 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import ParameterError
-from .settings import BudgetSettings, GeometrySettings, ModelSettings, ReadingSettings, TableSettings
+from .settings import (
+    BudgetSettings,
+    GeometrySettings,
+    ModelSettings,
+    PlanSettings,
+    ReadingSettings,
+    ScreeSettings,
+    TableSettings,
+    VarianceSettings,
+)
 
 if TYPE_CHECKING:
     from ..core.schema import Schema
@@ -16,7 +25,8 @@ NO_BOUNDS = (
     "bounds are needed and are never read from the table. Three ways out: (1) domain knowledge: `dpspectra "
     "schema init TABLE --out schema.toml` writes a template whose bounds you fill in; (2) public data of the "
     "same kind: take the bounds from there; (3) a paid estimate: spend part of the budget on a private "
-    "estimate made by another tool, and count it. Then give --schema schema.toml"
+    "estimate made by another tool, and count it. Then give --schema schema.toml. `dpspectra pca` and "
+    "`dpspectra scree` have methods that need none: leave the bounds lines out of the schema"
 )
 
 
@@ -111,6 +121,20 @@ def components(text: str | None) -> Any:
         except ValueError:
             continue
     return text
+
+
+def variance_arguments(settings: VarianceSettings) -> dict[str, Any]:
+    """Arguments of PrivatePCA for variances along robust directions."""
+    share = {} if settings.variance_share is None else {"share": settings.variance_share}
+    return {"variances": settings.variances} | share
+
+
+def scree_arguments(settings: ScreeSettings | PlanSettings) -> dict[str, Any]:
+    """Arguments of PrivateScree beside those that all estimators take."""
+    share = {} if settings.variance_share is None else {"share": settings.variance_share}
+    cut = float(settings.cut) if settings.cut is not None and is_number(settings.cut) else settings.cut
+    given = {"method": settings.method, "directions": settings.directions, "preset": settings.preset}
+    return given | {"cut": cut, "n_components": components(settings.components)} | share
 
 
 def _center(text: str) -> str | list[float]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import os
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
 from ..accounting.ledger import Ledger
+from ..core.errors import ParameterError
 from ..core.privacy import Adjacency, Number
 from ..core.released import Released
 from ..core.schema import Schema
 from .base import PrivateEstimator, whole_components
 from .lowrank import show_lowrank
 
+PRESETS = ("tight", "published")
 FEW = 5
 """Components that are kept unless the caller says, or all of a narrower table."""
 
@@ -133,6 +137,13 @@ class PrivateScree(PrivateEstimator):
     def check_features(self, d: int) -> None:
         if self.n_components is not None:
             whole_components(self.n_components, d)
+        if self.preset not in PRESETS:
+            raise ParameterError(f"preset must be one of {', '.join(map(repr, PRESETS))}")
+        if self.cut is None:
+            return
+        number = isinstance(self.cut, Real) and not isinstance(self.cut, (bool, np.bool_))
+        if not (number and 0 < float(self.cut) < math.inf):
+            raise ParameterError("cut must be None or a positive finite number, in squared encoded units")
 
     def _show(self, released: Released) -> Self:
         d = released.facts.d

@@ -79,6 +79,7 @@ def decide(request: Request, facts: Facts) -> Choice:
     if request.method != "auto":
         name, reason = request.method, "asked for by name"
         check(request, name)
+        _check_cut(request, name, facts)
     elif request.purpose == "scree":
         name, reason = scree_for(request, facts)
     else:
@@ -112,6 +113,15 @@ def check(request: Request, name: str) -> None:
         raise ParameterError(
             f'scaling="private" divides by released standard deviations, which {name} does not have; '
             f'take method="{MOMENTS}", or scaling="bounds"'
+        )
+
+
+def _check_cut(request: Request, name: str, facts: Facts) -> None:
+    if name == "clipped_mean" and not facts.grid.bounded and dict(request.settings).get("clip") is None:
+        raise ParameterError(
+            "cut is missing: without bounds, squares along directions need a public level to be cut at. Give "
+            "cut from domain knowledge, in squared units of the encoded columns, or take a method that needs "
+            "none (winsorized_mean, huber_mean)"
         )
 
 
