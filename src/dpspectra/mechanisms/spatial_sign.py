@@ -23,8 +23,9 @@ from ..summaries.moments import Moments
 from ..summaries.table import Table
 from .steps import Draft, Draws, Stepwise, parameters_of
 
-RADIUS_SHARE, CENTRE_SHARE = Fraction(1, 20), Fraction(1, 10)
-"""Parts of the total for the radius, and for each mean."""
+RADIUS_SHARE = Fraction(7, 100)
+CENTRE_SHARES = (Fraction(10, 100), Fraction(6, 100), Fraction(10, 100), Fraction(10, 100))
+"""Parts of the total for the radius, and for each mean; found with ``RADII`` by search on real tables."""
 FURTHEST = 2.0**100
 """Limits of the ladder lie between this and its inverse."""
 
@@ -67,8 +68,8 @@ class SpatialSign(Stepwise):
         if self.center == "fixed":
             return drafts
         means = [
-            Draft(f"centre_{number}", d, 4 * square, CENTRE_SHARE, "L-sum")
-            for number in range(1, len(RADII) + 1)
+            Draft(f"centre_{number}", d, 4 * square, share, "L-sum")
+            for number, share in enumerate(CENTRE_SHARES, 1)
         ]
         return [Draft("radius", 1, 1, RADIUS_SHARE, "L-climb", law="first"), *means, *drafts]
 

@@ -15,20 +15,20 @@ from ..core.released import Drawn
 
 FloatArray = NDArray[np.float64]
 
-RADII = (0.7, 0.3, 0.3)
-"""Clipping radii of the means that find the centre, in parts of the private radius."""
-STEPS = 200
-"""Steps of the ladder of radii."""
+RADII = (0.8, 0.3, 0.2, 0.1)
+"""Clipping radii of the means that find the centre, in parts of the private radius: each mean corrects the
+one before it, with less noise as its radius is smaller. Measured on means up to 14 spreads away."""
 
 
 def ladder(facts: Facts, smallest: float, largest: float) -> FloatArray:
-    """Ascending radii (STEPS,), each the same factor above the last, in units of the table's rows.
+    """Ascending radii (steps,), a factor of sqrt(2) or a little less apart, in units of the table's rows.
 
     With a public bound from one unit of the grid to the radius of the ball; else from ``smallest`` to
-    ``largest``.
+    ``largest``. Few steps: every one may stop the search too early.
     """
     low, high = (1.0, float(facts.grid.levels)) if facts.grid.bounded else (smallest, largest)
-    return np.exp2(np.linspace(math.log2(low), math.log2(high), STEPS))
+    steps = 1 + math.ceil(2 * (math.log2(high) - math.log2(low)))
+    return np.exp2(np.linspace(math.log2(low), math.log2(high), steps))
 
 
 def radius(drawn: Drawn, rungs: FloatArray) -> float:

@@ -37,7 +37,8 @@ class Signs:
         if self.shift is not None:
             block -= self.shift
         norms, exponents = _squares(block)
-        lengths = np.maximum(np.sqrt(norms), np.ldexp(self.radius, -exponents))
+        with np.errstate(over="ignore"):  # beside a row that small the radius is infinite
+            lengths = np.maximum(np.sqrt(norms), np.ldexp(self.radius, -exponents))
         lengths[lengths == 0] = np.inf
         block *= (2.0**self.bits * (1 - (block.shape[1] + 8) * 2.0**-52) / lengths)[:, None]
         np.trunc(block, out=block)
