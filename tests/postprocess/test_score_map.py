@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpspectra.postprocess.score_map import (
+    by_group,
     edges,
     laplace_sd,
     nonnegative,
@@ -28,6 +29,17 @@ def test_projection_is_the_nearest(seed: int, total: float) -> None:
     # The condition of the nearest point of a convex set, at its corners: one cell holds everything.
     gap = (values - found).ravel()
     assert total * gap.max() <= gap @ found.ravel() + 1e-5 * (1 + total)
+
+
+def test_groups_keep_their_released_sums() -> None:
+    values = noisy(3) + np.array([10.0, -5.0])[:, None, None]
+    total = 200.0
+    found = by_group(values, total)
+    assert found.sum() == pytest.approx(total)
+    assert found.min() >= 0
+    assert found.sum(axis=(1, 2)) == pytest.approx(nonnegative(values.sum(axis=(1, 2)), total))
+    assert not found[1].any()  # its sum is far below 0
+    assert by_group(values[:1], total) == pytest.approx(nonnegative(values[:1], total))
 
 
 def test_counts_that_add_up_stay() -> None:

@@ -126,7 +126,7 @@ def decode(released: Released, *, smooth: bool = False) -> ScoreCells:
     vectors = directions(released, method, max(pair) + 1)[:, pair]
     scale = math.ldexp(plan.sigma[0], -plan.shift)
     return ScoreCells(
-        counts=np.maximum(shown, 0.0) if sparse else nonnegative(shown, max(total, 0.0)),
+        counts=np.maximum(shown, 0.0) if sparse else by_group(shown, max(total, 0.0)),
         raw=raw,
         noise_sd=laplace_sd(scale) if sparse else scale,
         edges=np.array([edges(width, bins) for width in half * facts.grid.step]),
@@ -153,6 +153,13 @@ def nonnegative(values: FloatArray, total: float) -> FloatArray:
     kept = np.flatnonzero(ordered > excess)
     off = float(excess[kept[-1]]) if kept.size else float(ordered[0])
     return np.maximum(values - off, 0.0)
+
+
+def by_group(values: FloatArray, total: float) -> FloatArray:
+    """Counts (groups, bins, bins) that are not negative: first the groups' sums are brought to add up to
+    ``total``, then each group's cells to its sum. Groups with few rows keep few."""
+    sums = nonnegative(values.sum(axis=(1, 2)), total)
+    return np.array([nonnegative(cells, float(own)) for cells, own in zip(values, sums, strict=True)])
 
 
 def smoothed(values: FloatArray) -> FloatArray:

@@ -95,8 +95,9 @@ def _cells(model: PrivateScoreMap) -> str:
         )
     return (
         f"Every cell got noise of sd {sd}: a count below about {number(2 * model.noise_sd_)} says little by"
-        " itself. After the noise a common amount is taken off all cells and what is negative becomes 0, so"
-        " that all add up to the number of rows; the file score_map has the counts before it too."
+        " itself. After the noise a common amount is taken off all cells of a group and what is negative"
+        " becomes 0, so that groups add up to the number of rows; the file score_map has the counts before"
+        " it too."
     )
 
 
