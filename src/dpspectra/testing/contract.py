@@ -22,7 +22,7 @@ from ..core.privacy import Adjacency, Budget, Cost
 from ..core.released import StepPlan
 from ..mechanisms.base import Mechanism
 from .losses import excess, scales_of, size, spent
-from .probes import probe
+from .probes import nearest_power, probe
 from .sources import ExactNoise, Recorder, Relabelled, in_force
 from .subject import REAL, Subject, plans_of, takes
 from .trace import ContractViolation, require, run, traces
@@ -265,10 +265,10 @@ def check_fresh(subject: Subject, mechanism: Mechanism, adjacency: Adjacency) ->
 
 
 def check_noise(subject: Subject, mechanism: Mechanism, adjacency: Adjacency) -> None:
-    """The source draws the plan's laws at its scales, afresh at every call (false alarms: 2e-10 a law)."""
+    """The source draws the plan's laws, near its scales, afresh at every call (false alarms: 2e-10 a law)."""
     plans = plans_of(subject, mechanism, np.zeros((10, 3)), adjacency)
     for plan in {plan.law: plan for plan in plans}.values():
-        probe(subject.source(), plan, RATE)
+        probe(subject.source, plan.law, nearest_power(plan.sigma[0]), RATE)
 
 
 Check = Callable[[Subject, Mechanism, Adjacency], None]

@@ -76,15 +76,14 @@ def _changes(
     for i, value in enumerate(special):
         odd = first * 0.3
         odd[i % d] = value
-        yield f"cell {value}", still[:5], first, odd
-        yield f"cell {value}, kept", np.vstack([odd, odd, first]), zero, odd
+        yield f"cell {value}", np.vstack([still[:5], odd, odd]), first, odd
         yield f"row of {value}", still[:5], second, np.full(d, value)
     generator = np.random.default_rng(seed)
-    for i in range(6):
+    for i in range(4):
         scale = 10.0 ** generator.integers(-3, 4)
         rows = generator.normal(size=(12, d)) * scale
         yield f"random {i}", rows[:10], rows[10], rows[11]
     yield "far from a cloud", rows[:10], rows[10], FAR * first
-    for i in range(3):
+    for i in range(2):
         rows = generator.standard_t(1, size=(62, d)) * 10.0 ** (i - 1)
         yield f"heavy tails {i}", rows[:60], rows[60], rows[61]

@@ -28,7 +28,7 @@ Values = NDArray[np.float64]
 Look = Callable[[Table, Draws], object]
 UNIT = 1 << 10
 """What 1 is in the integers of the toys."""
-_SIGN_BITS = 6
+_SIGN_BITS = 10
 _LADDER = 2.0 ** np.arange(-12, 5)
 
 
