@@ -67,7 +67,7 @@ PY
   if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then
     return
   fi
-  say "installing what requirements/$name.txt locks (the first time takes a minute or two)"
+  say "installing what requirements/$name.txt locks (the first time takes one to five minutes, as machine and network are busy)"
   install "$venv" --require-hashes -r "$root/requirements/build.txt" -r "$root/requirements/$name.txt"
   install "$venv" --no-deps --no-build-isolation --editable "$root"
   echo "$wanted" >"$stamp"
