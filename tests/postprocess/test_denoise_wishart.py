@@ -44,6 +44,24 @@ def test_near_the_oracle(d: int, seeds: int, most: float) -> None:
     assert float(np.mean(found)) <= most
 
 
+def test_noise_alone_is_shown_as_next_to_nothing() -> None:
+    """At d = 200: below the noise of the trace, where the general formula alone shows five times it."""
+    zeros, scale = np.zeros(200), 1 / (EDGE * 201)
+    found = []
+    for seed in range(6):
+        g, h = np.random.default_rng(seed).standard_normal((2, 200, 201))
+        w = np.linalg.eigvalsh(scale * (g @ g.T - h @ h.T))[::-1]
+        found.append(float(np.linalg.norm(shrink(w, scale) - zeros)))
+    assert np.median(found) < 1.5 * np.sqrt(2) * entry_sd(200, scale)
+
+
+@pytest.mark.parametrize("level", [0.0, 0.4])
+def test_a_spike_over_a_flat_bulk_is_found_with_its_angle(level: float) -> None:
+    exact, scale = np.full(200, level), 1 / (EDGE * 201)
+    exact[0] += 3.0
+    assert ratio(exact, scale, 3) < 1.2
+
+
 def test_the_law_matters() -> None:
     """Where the noise fills more than the Gaussian law says, the Gaussian formula takes noise for signal."""
     exact, scale = np.zeros(200), 1 / (EDGE * 201)

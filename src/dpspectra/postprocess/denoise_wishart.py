@@ -6,6 +6,8 @@ and eigenvalues are chosen, but its law is not that of Gaussian noise: with thet
 its R-transform is theta/(1 - theta g) - theta/(1 + theta g) = 2 theta^2 g/(1 - theta^2 g^2), and the mean of
 the exact matrix along a released vector of eigenvalue w is w - Im[g R(g)]/Im g, g the Stieltjes transform of
 the released spectrum at w (docs/mechanisms/wishart_difference.md). A semicircle smooths the spectrum.
+Where the bulk of the spectrum is no wider than noise makes it, it is taken for flat, and only what stands out
+of it for more: that formula alone would show the fluctuations of noise at its edge.
 """
 
 from __future__ import annotations
@@ -27,6 +29,11 @@ WIDTH = 3.0
 """Half-width of the semicircle that smooths the spectrum, in sds of an off-diagonal entry."""
 EDGE = math.sqrt((11 + 5 * math.sqrt(5)) / 2)
 """Edge of the noise in units of theta, 3.330: where 1/g + R(g) is least."""
+SPIKE = 1.03
+"""An eigenvalue stands out of a flat bulk from this far past the edge."""
+FLAT, WIDE = 2.0, 10.0
+"""d times the excess of the bulk's mean square over that of noise (0 +- 3 if it is noise alone): up to the
+first the bulk is flat, from the second on it is not, and between them the two answers are mixed."""
 SMOOTHING = 1 / 16
 """Laplace scale that goes with the noise, in units of scale sqrt(d + 1) (``noise.floats``)."""
 NEGLIGIBLE = 1e-14
@@ -79,10 +86,39 @@ def shrink(eigenvalues: Vector, scale: float) -> Vector:
     d = len(values)
     theta = noise * (d + 1)
     scaled = values / theta
-    g = _stieltjes(scaled, WIDTH * entry_sd(d, noise) / theta)
+    sd = entry_sd(d, noise) / theta
+    g = _stieltjes(scaled, WIDTH * sd)
     pull = np.imag(2 * g**2 / (1 - g**2)) / np.imag(g)
     fitted: Vector = isotonic_regression(scaled - pull, increasing=False)
-    return theta * np.maximum(fitted, 0.0)
+    general = np.maximum(fitted, 0.0)
+    spiked, bulk = _spiked(scaled)
+    if 2 * len(bulk) < d:
+        return general * theta
+    excess = d * (np.var(bulk) / (sd**2 * (d + 1 - 2 / d)) - 1)
+    weight = float(np.clip((excess - FLAT) / (WIDE - FLAT), 0.0, 1.0))
+    return theta * (weight * general + (1 - weight) * spiked)
+
+
+def _spiked(w: Vector) -> tuple[Vector, Vector]:
+    """Eigenvalues of spikes over a flat bulk, and the bulk, in units of theta.
+
+    A spike l above the bulk's level m is seen at w = m + l + R(1/l); along its vector the exact matrix has
+    m + l dw/dl. The level is what is left of the trace.
+    """
+    level = max(0.0, float(np.median(w)))
+    for _ in range(10):
+        count = int(np.sum(w > level + SPIKE * EDGE))
+        spike = seen = w[:count] - level
+        for _ in range(30):  # Newton, from the right of a convex increasing function
+            spike = spike - (spike + 2 * spike / (spike**2 - 1) - seen) / _slope(spike)
+        level = max(0.0, float(w.sum() - spike.sum()) / len(w))
+    return np.concatenate([level + spike * _slope(spike), np.full(len(w) - count, level)]), w[count:]
+
+
+def _slope(spike: Vector) -> Vector:
+    """dw/dl of l + R(1/l): the squared cosine of a spike's vector with the exact one."""
+    slope: Vector = 1 - 2 * (spike**2 + 1) / (spike**2 - 1) ** 2
+    return slope
 
 
 def _stieltjes(w: Vector, h: float) -> NDArray[np.complex128]:

@@ -13,6 +13,7 @@ from . import denoise, denoise_wishart
 from .adaptive import decode_adaptive
 from .decode import Estimate, decode
 from .separate import decode_separate
+from .threshold import restored
 
 FloatArray = NDArray[np.float64]
 
@@ -28,7 +29,8 @@ def eigenvalues_of(
     """The eigenvalues to show, descending and not negative.
 
     Where the spectrum was released by itself (``separate``, ``adaptive`` as published) it is tidied; else the
-    covariance's own are denoised by the law of its noise.
+    covariance's own are denoised by the law of its noise and, of privately clipped rows, scaled up by the
+    trace that clipping took away (``threshold.restored``).
 
     Parameters
     ----------
@@ -46,5 +48,8 @@ def eigenvalues_of(
         return decode_separate(released, ddof).tidy
     if estimate.law == "wishart":
         scale = estimate.noise_sd / denoise_wishart.entry_sd(len(eigenvalues), 1.0)
-        return denoise_wishart.shrink(eigenvalues, scale)
-    return denoise.shrink(eigenvalues, estimate.noise_sd)
+        shown = denoise_wishart.shrink(eigenvalues, scale)
+    else:
+        shown = denoise.shrink(eigenvalues, estimate.noise_sd)
+    plan = released.step("augmented" if released.has("augmented") else "scatter").plan
+    return shown * restored(released, plan)

@@ -19,6 +19,10 @@ FloatArray = NDArray[np.float64]
 GAUSSIAN_LEVEL, LAPLACE_LEVEL = 4.0, 10.0
 """Counts below this many sds (Gaussian) or scales (Laplace) are taken for noise."""
 WINDOWS = (1, 2, 4)
+MIDDLE = 0.75
+"""Mean squared norm of a bin's rows over the largest, taken as even between half of it and it."""
+MOST = 1.5
+"""Most by which clipped moments are scaled up: beyond it too little of the matrix was seen to say more."""
 
 
 def halvings(drawn: Drawn, plan: StepPlan) -> int:
@@ -29,18 +33,39 @@ def halvings(drawn: Drawn, plan: StepPlan) -> int:
     drawn : a release, or the steps drawn so far
     plan : of the step, "mean", "scatter" or "augmented"
     """
-    names = ("norms",) if plan.name in ("mean", "augmented") else ("radii", "norms")
-    found = [name for name in names if drawn.has(name)]
-    if not found:
+    counts = _counts(drawn, plan.name)
+    if counts is None:
         return 0
-    step = drawn.step(found[0])
-    sd, _ = declared(step.plan, drawn.facts.d)
-    level = (GAUSSIAN_LEVEL if step.plan.law == "gaussian" else LAPLACE_LEVEL) * sd
-    counts = kept(np.ldexp(step.values.astype(np.float64), -step.plan.shift), level)
     square = float(drawn.facts.grid.levels) ** 2
     if plan.name == "mean":
         return mean_edge(counts, declared(plan, drawn.facts.d)[0] / math.sqrt(square), drawn.facts.d)
     return edge(counts, declared(plan, drawn.facts.d)[1] / square, drawn.facts.d)
+
+
+def restored(drawn: Drawn, plan: StepPlan) -> float:
+    """The trace of all rows over that of the clipped ones, by the kept counts; at least 1, at most ``MOST``.
+
+    What clipping takes away is long rows' length, not their direction: where that does not depend on the
+    length, second moments of clipped rows times this number are those of all rows.
+    """
+    counts = _counts(drawn, plan.name)
+    if counts is None or not counts.any():
+        return 1.0
+    squares = MIDDLE * 0.5 ** np.arange(len(counts))
+    return min(
+        float(counts @ squares) / float(counts @ np.minimum(squares, 0.5 ** halvings(drawn, plan))), MOST
+    )
+
+
+def _counts(drawn: Drawn, name: str) -> FloatArray | None:
+    """The kept counts of the histogram that chose the radius for a step; None if none did."""
+    names = ("norms",) if name in ("mean", "augmented") else ("radii", "norms")
+    found = [drawn.step(name) for name in names if drawn.has(name)]
+    if not found:
+        return None
+    plan, values = found[0].plan, found[0].values
+    level = (GAUSSIAN_LEVEL if plan.law == "gaussian" else LAPLACE_LEVEL) * declared(plan, 1)[0]
+    return kept(np.ldexp(values.astype(np.float64), -plan.shift), level)
 
 
 def declared(plan: StepPlan, d: int) -> tuple[float, float]:
