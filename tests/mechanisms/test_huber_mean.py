@@ -93,7 +93,7 @@ def oracle(w: list[list[float]], low: int, high: int, preset: str, plans: dict, 
                 low_end, width = theta[j] - tau, 2 * tau
             else:
                 size = max(theta[j], start[j] / 4)
-                tau = size * max(5, min(0.7 * math.sqrt(x) * size / start[j], x / 4))
+                tau = size * max(4, min(0.7 * math.sqrt(x) * size / start[j], x / 4))
                 low_end, width = theta[j] - min(tau, theta[j]), tau + min(tau, theta[j])
             part = [(min(max(row[j], low_end), low_end + width) - low_end) / width for row in w]
             sums.append(sum(round(value * 2**BITS) for value in part))
@@ -265,7 +265,7 @@ def test_a_cut_holds_the_range_of_psi(preset: str) -> None:
     means = decode(released)
     assert means.upper == pytest.approx(found.low + found.width)
     if preset == "tight":
-        assert found.low == pytest.approx(0)  # tau is at least five times theta here
+        assert found.low == pytest.approx(0)  # tau is at least four times theta
         assert means.noise_sd == pytest.approx(means.upper / precision(last, table.facts))
     else:
         theta = found.low + found.width / 2

@@ -34,7 +34,7 @@ START = 4.0
 """Mean of w over 2^r, r the bin that ends at the median: 2.2 times the median, for Gaussian rows."""
 LEAST = 0.25
 """Part of the start below which an iterate is not trusted as a scale."""
-REACH, LEAST_REACH, MOST_NOISE = 0.7, 5.0, 0.25
+REACH, LEAST_REACH, MOST_NOISE = 0.7, 4.0, 0.25
 """tau over the iterate: REACH sqrt(precision) in light tails; at least LEAST_REACH, and not so much that the
 noise passes MOST_NOISE of the iterate."""
 
