@@ -66,6 +66,10 @@ def test_n_components(tmp_path, value):
         ("ddof", 0.5),
         ("denoise", "yes"),
         ("trace", 1),
+        ("variances", 1),
+        ("variances", "gaussian_moments"),
+        ("share", 0),
+        ("share", 1),
         ("whiten", "no"),
         ("rows_max", 0),
     ],
@@ -75,7 +79,11 @@ def test_other_settings(tmp_path, name, value):
 
 
 def test_missing_bounds_name_three_ways_out(tmp_path):
-    refused(tmp_path, r"(?s)domain.*public.*private", bounds=None)
+    refused(tmp_path, r"(?s)domain.*public.*private", bounds=None, method="gaussian_moments")
+    refused(tmp_path, r"(?s)domain.*public.*private.*spatial_sign", bounds=None, scaling="private")
+    refused(tmp_path, r"(?s)domain.*public.*private", bounds=None, adjacency="add-remove")
+    with pytest.raises(SchemaError, match="ways out"):
+        PrivateCovariance(1, delta=1e-6).fit(np.zeros((20, 3)).view(Unreadable))
 
 
 def test_a_public_centre_of_wrong_length(tmp_path):

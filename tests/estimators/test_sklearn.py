@@ -5,7 +5,7 @@ import warnings
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from dpspectra import PrivateCovariance, PrivatePCA, PrivateScoreMap
+from dpspectra import PrivateCovariance, PrivatePCA, PrivateScoreMap, PrivateScree
 from dpspectra.testing import exact_noise
 
 ESTIMATORS = [
@@ -16,6 +16,10 @@ ESTIMATORS = [
     PrivatePCA(mu=1, row_norm=50.0, scaling="private"),
     PrivateScoreMap(epsilon=1, delta=1e-6, row_norm=50.0, bins=4),
     PrivateScoreMap(epsilon=1, delta=1e-6, bins=4, center="none", frame="private"),
+    PrivateScree(epsilon=1, delta=1e-6, row_norm=50.0),
+    PrivateScree(epsilon=1, delta=1e-6),
+    PrivatePCA(epsilon=1, delta=1e-6),
+    PrivatePCA(epsilon=4, delta=1e-6, method="spherical_kendall", whiten=True),
 ]
 
 
@@ -42,7 +46,13 @@ def test_checks_without_noise(estimator):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "expected"), [(ESTIMATORS[0], set()), (ESTIMATORS[1], {"check_fit_idempotent"})]
+    ("estimator", "expected"),
+    [
+        (ESTIMATORS[0], set()),
+        (ESTIMATORS[1], {"check_fit_idempotent"}),
+        (ESTIMATORS[-3], set()),
+        (ESTIMATORS[-1], {"check_fit_idempotent"}),
+    ],
 )
 def test_checks_with_real_noise(estimator, expected):
     """Two fits differ, which is the point; the check compares scores, which a covariance does not have."""

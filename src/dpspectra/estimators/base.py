@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Callable
+from fractions import Fraction
 from inspect import signature
 from numbers import Integral
 from pathlib import Path
@@ -115,8 +116,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _methods(cls, released: Released) -> dict[str, Any]:
         """The settings that name the mechanisms of a release, and the share between them."""
         known, used = signature(cls).parameters, released.parameters
-        own = {name: used[name] for name in ("directions", "share") if name in used and name in known}
-        return {"method": released.mechanism} | own
+        own: dict[str, Any] = {"method": released.mechanism}
+        if "directions" in used and "directions" in known:
+            own |= {"directions": used["directions"], "share": Fraction(used["share"])}
+        return own
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "release_")  # batches or a refused fit set the names of the columns alone
@@ -165,6 +168,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """Settings that go to a mechanism's fields, by name, and the names of the fields."""
         return {name: name for name in cls.passed}
 
+    @classmethod
+    def settled(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Settings, after those that follow from others."""
+        return given
+
     def check_features(self, d: int) -> None:
         """Raise ParameterError for settings that do not fit d encoded features; public facts only."""
 
@@ -188,6 +196,6 @@ def whole_components(count: Any, d: int) -> None:
 
 def request_of(estimator: Any, **changes: Any) -> Request:
     """The checked settings of an estimator, with changes on top."""
-    given = estimator.get_params(deep=False) | changes
+    given = estimator.settled(estimator.get_params(deep=False) | changes)
     settings = {field: given[name] for name, field in estimator.fields().items()}
     return Request.of(**given, purpose=estimator.purpose, settings=settings)

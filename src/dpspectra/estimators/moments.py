@@ -106,7 +106,8 @@ class MomentsEstimator(PrivateEstimator):
     def _streamed(self) -> Request:
         """The request of a stream, whose rows are read once: "auto" takes what allows that."""
         request = self._request()
-        return replace(request, method=MOMENTS) if request.method == "auto" else request
+        method = MOMENTS if request.method == "auto" else request.method
+        return replace(request, method=method, variances="auto")
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean Gaussian log-likelihood of rows under the released model. Reads rows: not private."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -17,7 +18,7 @@ from ..core.errors import ParameterError
 from ..core.privacy import Adjacency, Number
 from ..core.released import Released
 from ..core.schema import Schema
-from ..planning.auto import MOMENTS
+from ..planning.auto import MOMENTS, VARIANCES
 from ..postprocess.matrices import floored, precision
 from .lowrank import show_lowrank
 from .moments import MomentsEstimator
@@ -134,6 +135,14 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentsEstim
     purpose = "directions"
     _own = ("n_components", "whiten")
 
+    @classmethod
+    def settled(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Scores of unit variance, and components by their share, need variances whatever they cost."""
+        count = given["n_components"]
+        needed = given["whiten"] is True or not isinstance(count, Integral | None)
+        forced = needed and given["variances"] == "auto"
+        return given | {"variances": VARIANCES} if forced else given
+
     def transform(self, X: Any) -> FloatArray:
         """Scores of rows, (n, k). Record-level: never private, however the components were found."""
         scores = ((self._encode(X) - self.mean_) / self.scale_) @ self.components_.T
@@ -168,8 +177,14 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentsEstim
         return precision(scaled, cutoff) / np.outer(self.scale_, self.scale_)
 
     def score_samples(self, X: Any) -> FloatArray:
-        """Log-likelihood of each row under the released model, (n,). Record-level, not private."""
+        """Log-likelihood of each row under the released model, (n,); NaN if it has no variances.
+        Record-level, not private."""
         return self._log_likelihoods(X)
+
+    def _log_likelihoods(self, X: Any) -> FloatArray:
+        if not self._moments and np.isnan(self.eigenvalues_).any():
+            return np.full(len(self._encode(X)), np.nan)
+        return super()._log_likelihoods(X)
 
     @property
     def _n_features_out(self) -> int:
@@ -217,7 +232,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentsEstim
     def _methods(cls, released: Released) -> dict[str, Any]:
         used, name = released.parameters, released.mechanism
         if "directions" in used:
-            return {"method": used["directions"], "variances": name, "share": used["share"]}
+            return {"method": used["directions"], "variances": name, "share": Fraction(used["share"])}
         return {"method": name} | ({} if name == MOMENTS else {"variances": "none"})
 
     @property

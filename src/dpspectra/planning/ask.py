@@ -18,6 +18,7 @@ def named(method: Any) -> dict[str, Any]:
 
 def request_for(target: Any, given: dict[str, Any]) -> Request:
     """The request of settings: those of an estimator, or of a mechanism by its name."""
+    given = target.settled(given) if hasattr(target, "settled") else given
     known = {name: value for name, value in given.items() if name not in ("schema", "bounds")}
     if hasattr(target, "fields"):
         settings = {field: given[name] for name, field in target.fields().items()}

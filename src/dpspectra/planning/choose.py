@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, cast
 
-from ..core.errors import ParameterError
+from ..core.errors import InfeasiblePlan, ParameterError
 from ..core.facts import Facts
 from ..core.request import Request
 from ..mechanisms.along import Along
 from ..mechanisms.base import Mechanism
 from ..mechanisms.registry import mechanism, mechanisms
-from .auto import MOMENTS, candidates, directions_for, scree_for
+from ..postprocess.winsorized_mean import Settings, level_of
+from .auto import (
+    MOMENTS,
+    VARIANCES,
+    Named,
+    candidates,
+    components_for,
+    defaults,
+    directions_for,
+    exact_enough,
+    moments_alone,
+    some_use,
+)
 
-VARIANCES = "winsorized_mean"
-"""What looks along directions unless the caller says: it needs no scale."""
+FEW = 5
+"""Eigenvalues that are found unless the caller says, or all of a narrower table."""
+LEAST_LEVEL = 0.8
+"""A private quantile that must be lower than this is lost in its noise."""
+NO_VARIANCES = "no variances, as their share of the budget is too small to find them"
 
 _FOR = {
     "covariance": "a covariance",
@@ -26,11 +41,15 @@ _FOR = {
 
 @dataclass(frozen=True)
 class Choice:
-    """A mechanism by name, the one that finds its directions (None: itself), and why, in words."""
+    """A mechanism by name, the one that finds its directions (None: itself), and why, in words.
+
+    ``options``: settings that the choice brings along, weaker than the caller's.
+    """
 
     name: str
     directions: str | None
     reason: str
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 def choose(request: Request, facts: Facts) -> Mechanism:
@@ -49,58 +68,95 @@ def choose(request: Request, facts: Facts) -> Mechanism:
         An unknown method, one that does not give what is asked for, or pure DP (``delta=0``), which no
         mechanism for covariances and eigenvalues offers yet.
     """
-    choice = decide(request, facts)
+    return _build(decide(request, facts), request, facts)
+
+
+def decide(request: Request, facts: Facts) -> Choice:
+    """Resolve every "auto" of a request; errors as of ``choose``."""
     if request.budget.pure and request.purpose != "map":
         raise ParameterError(
             "delta=0: pure DP is not available yet for this estimator; give a delta above 0 "
             "(well below 1/n, for example delta=1e-6), or a budget as rho or mu"
         )
-    kind = mechanism(choice.name)
-    settings: dict[str, Any] = dict(request.settings) | {
-        "budget": request.budget,
-        "center": request.layout,
-        "trace": request.trace,
-        "share": request.share,
-        "n_components": facts.d if request.n_components is None else request.n_components,
-    }
-    if choice.directions is not None:
-        finder = mechanism(choice.directions)
-        own = _fields(kind)
-        inner = {name: value for name, value in settings.items() if name in _fields(finder) - own}
-        settings |= {"directions": choice.directions, "options": tuple(sorted(inner.items()))}
-    known = _fields(kind)
-    return cast(Mechanism, kind(**{name: value for name, value in settings.items() if name in known}))
-
-
-def decide(request: Request, facts: Facts) -> Choice:
-    """Resolve every "auto" of a request."""
     if request.purpose == "directions":
         return _components(request, facts)
     if request.method != "auto":
-        name, reason = request.method, "asked for by name"
-        check(request, name)
-        _check_cut(request, name, facts)
-    elif request.purpose == "scree":
-        name, reason = scree_for(request, facts)
-    else:
-        name, reason = _only(request)
-    if not issubclass(mechanism(name), Along):
-        return Choice(name, None, reason)
-    found, why = _directions(request, facts)
-    return Choice(name, found, f"{reason}; directions by {found}: {why}")
+        check(request, request.method)
+        _check_cut(request, facts)
+        return _along(request, facts, request.method, "asked for by name")
+    return _scree(request, facts) if request.purpose == "scree" else _only(request, facts)
 
 
-def _only(request: Request) -> tuple[str, str]:
+def _build(choice: Choice, request: Request, facts: Facts) -> Mechanism:
+    kind = mechanism(choice.name)
+    if facts.rows == 1 and (_looks(kind) or "spherical_kendall" in (choice.name, choice.directions)):
+        raise ParameterError("one sample has no differences of rows, which this method looks at: give two")
+    settings: dict[str, Any] = defaults(choice.directions or choice.name, facts)
+    settings |= {"center": request.layout} | choice.options | dict(request.settings)
+    settings |= {
+        "budget": request.budget,
+        "trace": request.trace,
+        "share": request.share,
+        "n_components": _count(request, facts),
+    }
+    own = _fields(kind)
+    if choice.directions is not None:
+        finder = _fields(mechanism(choice.directions)) - own
+        inner = {name: value for name, value in settings.items() if name in finder}
+        settings |= {"directions": choice.directions, "options": tuple(sorted(inner.items()))}
+    return cast(Mechanism, kind(**{name: value for name, value in settings.items() if name in own}))
+
+
+def _count(request: Request, facts: Facts) -> int:
+    """k, where the caller leaves it open."""
+    if request.n_components is not None:
+        return request.n_components
+    return min(FEW, facts.d) if request.purpose == "scree" else facts.d
+
+
+def _only(request: Request, facts: Facts) -> Choice:
     """Of what one mechanism gives; moments are the default of those for a covariance."""
     names = candidates(request)
     if MOMENTS in names:
-        return MOMENTS, "auto: the least noise for all entries at once"
+        return Choice(MOMENTS, None, "auto: the least noise for all entries at once")
     if not names:
         raise ParameterError(
             f"no method gives {_FOR[request.purpose]} with adjacency={request.adjacency.value!r} and "
             f"scaling={request.scaling!r}"
         )
-    return names[0], "auto: the only method"
+    return _along(request, facts, names[0], "auto: the only method")
+
+
+def _scree(request: Request, facts: Facts) -> Choice:
+    """Means along directions need no bound; moments are exact where noise is small, and the last resort."""
+    if moments_alone(request):
+        return Choice(MOMENTS, None, "auto: the only one with this adjacency and scaling")
+    if exact_enough(request, facts, _count(request, facts)):
+        return Choice(MOMENTS, None, "auto: noise is small even for wide bounds, and no row is left out")
+    found = _along(request, facts, VARIANCES, "auto: its noise follows the data, however wide the bounds are")
+    if some_use(request, facts) and not _holds(found, request, facts):
+        return Choice(MOMENTS, None, "auto: too few rows at this budget for private quantiles of squares")
+    return found
+
+
+def _along(request: Request, facts: Facts, name: str, reason: str) -> Choice:
+    """The mechanism, with what finds directions for it if it looks along some."""
+    if not issubclass(mechanism(name), Along):
+        return Choice(name, None, reason)
+    finder, options, why = _directions(request, facts)
+    return Choice(name, finder, f"{reason}; directions by {finder}: {why}", options)
+
+
+def _holds(choice: Choice, request: Request, facts: Facts) -> bool:
+    """Whether the private quantiles of winsorized means are above their noise."""
+    try:
+        built = _build(choice, request, facts)
+        plans = built.calibrate(facts)
+    except (ParameterError, InfeasiblePlan):
+        return False
+    searched, _ = Settings.of(built.parameters()).rows(facts)
+    levels = [level_of(plan, searched) for plan in plans if plan.name.startswith("upper")]
+    return min(levels, default=1.0) >= LEAST_LEVEL
 
 
 def check(request: Request, name: str) -> None:
@@ -116,8 +172,9 @@ def check(request: Request, name: str) -> None:
         )
 
 
-def _check_cut(request: Request, name: str, facts: Facts) -> None:
-    if name == "clipped_mean" and not facts.grid.bounded and dict(request.settings).get("clip") is None:
+def _check_cut(request: Request, facts: Facts) -> None:
+    cut = dict(request.settings).get("clip")
+    if request.method == "clipped_mean" and not facts.grid.bounded and cut is None:
         raise ParameterError(
             "cut is missing: without bounds, squares along directions need a public level to be cut at. Give "
             "cut from domain knowledge, in squared units of the encoded columns, or take a method that needs "
@@ -126,17 +183,23 @@ def _check_cut(request: Request, name: str, facts: Facts) -> None:
 
 
 def _components(request: Request, facts: Facts) -> Choice:
-    if request.method != "auto":
+    named = request.method != "auto"
+    if named:
         check(request, request.method)
-    name, reason = _directions(request, facts, request.method)
-    if name == MOMENTS or request.variances == "none":
-        return Choice(name, None, reason)
-    along = VARIANCES if request.variances == "auto" else request.variances
-    kind = mechanism(along)
-    if not _looks(kind):
+    if request.variances not in ("auto", "none") and not _looks(mechanism(request.variances)):
         names = ["auto", "none", *(n for n, k in mechanisms().items() if _looks(k))]
         raise ParameterError(f"variances must be one of {', '.join(map(repr, names))}")
-    return Choice(along, name, reason)
+    name, options, why = (
+        (request.method, {}, "asked for by name") if named else components_for(request, facts)
+    )
+    reason = why if named else f"auto: {why}"
+    if name == MOMENTS or request.variances == "none":
+        return Choice(name, None, reason, options)
+    along = VARIANCES if request.variances == "auto" else request.variances
+    found = Choice(along, name, f"directions by {name}: {reason}", options)
+    if request.variances == "auto" and not _holds(found, request, facts):
+        return Choice(name, None, f"{reason}; {NO_VARIANCES}", options)
+    return found
 
 
 def _looks(kind: type[Any]) -> bool:
@@ -144,14 +207,14 @@ def _looks(kind: type[Any]) -> bool:
     return issubclass(kind, Along) and "scree" in kind.serves
 
 
-def _directions(request: Request, facts: Facts, named: str | None = None) -> tuple[str, str]:
+def _directions(request: Request, facts: Facts) -> Named:
     """The mechanism that finds directions, and why."""
-    name = request.directions if named is None else named
-    if name != "auto":
-        if "directions" not in mechanism(name).serves:
-            raise ParameterError(f"directions: {name!r} finds none")
-        return name, "asked for by name"
-    return directions_for(request, facts)
+    name = request.directions
+    if name == "auto":
+        return directions_for(request, facts, 1 - request.share)
+    if "directions" not in mechanism(name).serves:
+        raise ParameterError(f"directions: {name!r} finds none")
+    return name, {}, "asked for by name"
 
 
 def _fields(kind: type[Any]) -> set[str]:

@@ -6,7 +6,7 @@ from ..core.facts import Facts
 from ..core.privacy import Adjacency, show
 from ..core.request import Request
 from ..rows.encode import Encoder
-from .choose import choose
+from .choose import NO_VARIANCES, choose, decide
 from .law import has_law, law
 
 DOMINANT = 0.9
@@ -51,6 +51,11 @@ def plan_warnings(
             f"delta = {show(budget.delta)} is not below 1/n: publishing a random {facts.unit} whole would be "
             "allowed; take delta well below 1/n"
         )
+    if known and _drowned(request, facts):
+        texts.append(
+            "variances along the components are left out, since their share of the budget is too small to "
+            'find them: raise share, or take variances="none" or another method by name'
+        )
     plans = choose(request, facts).calibrate(facts) if known else ()
     if known and has_law(plans):
         noise = law(plans, facts, known, request.ddof)
@@ -63,3 +68,8 @@ def plan_warnings(
                 "lower row_norm"
             )
     return texts
+
+
+def _drowned(request: Request, facts: Facts) -> bool:
+    """Whether the choice left out variances that it was free to find."""
+    return request.purpose == "directions" and NO_VARIANCES in decide(request, facts).reason
