@@ -271,7 +271,7 @@ def test_auto_takes_the_moments_and_says_why() -> None:
     assert "auto" in planned.reason
     named = Request.of(center="joint", method="gaussian_moments", **BUDGET)
     assert choose(named, planned.facts).center == "joint"
-    with pytest.raises(ParameterError, match="auto, .*gaussian_moments"):
+    with pytest.raises(ParameterError, match=r"auto, .*gaussian_moments"):
         choose(Request.of(method="nothing", **BUDGET), planned.facts)
 
 

@@ -6,6 +6,7 @@ The constants are measured on one ordinary machine and are good to a factor of t
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,12 +19,15 @@ eigenvectors and their intervals."""
 BLOCK_ROWS = 8192
 """Rows of a block: the most whose product of integers is exact in a double at 20 bits."""
 
-MORE_PASSES = frozenset({"mean", "frame_1", "cells"})
-"""Steps that visit the rows by themselves."""
+MORE_PASSES = re.compile(r"mean|frame_1|cells|radius|centre_\d+|means|step_1")
+"""Steps that visit the rows by themselves, beside the one that all releases have."""
+ALL_PAIRS = "L-round"
+"""The lemma of a step that visits all pairs of rows."""
 
 _SECONDS_PER_DRAW = 11e-6
 _CORES = 2  # the sampler's threads
 _PRODUCTS_PER_SECOND = 1.5e10  # multiply-adds of the exact summary
+_SECONDS_PER_PAIR = 1.7e-10  # times d
 _SECONDS_PER_EIGEN = 1.2e-9  # times d^3
 _SECONDS_FIXED = 0.05
 
@@ -41,13 +45,11 @@ class Resources:
 def resources(d: int, rows: int, plans: Sequence[StepPlan]) -> Resources:
     """Predict a release of ``rows`` rows by its calibrated plan; reading a file comes on top."""
     draws = sum(plan.size for plan in plans)
-    passes = 1 + len({plan.name for plan in plans} & MORE_PASSES)
-    seconds = (
-        _SECONDS_FIXED
-        + draws * _SECONDS_PER_DRAW / _CORES
-        + rows * d * d / _PRODUCTS_PER_SECOND
-        + d**3 * _SECONDS_PER_EIGEN
-    )
+    passes = 1 + sum(MORE_PASSES.fullmatch(plan.name) is not None for plan in plans)
+    products = rows * d * d / _PRODUCTS_PER_SECOND
+    if any(plan.lemma == ALL_PAIRS for plan in plans):
+        products += rows * rows * d * _SECONDS_PER_PAIR
+    seconds = _SECONDS_FIXED + draws * _SECONDS_PER_DRAW / _CORES + products + d**3 * _SECONDS_PER_EIGEN
     return Resources(memory_bytes(d), passes, draws, seconds)
 
 
