@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from ..core.request import Request
+from ..core.request import PURPOSES, Request
 from ..mechanisms.registry import mechanism
 
 
 def named(method: Any) -> dict[str, Any]:
     """What planning a mechanism by its name means: what it is for, and nothing along its directions."""
     serves = {"covariance"} if method == "auto" else mechanism(str(method)).serves
-    purpose = "covariance" if "covariance" in serves else min(serves)
+    known = [purpose for purpose in PURPOSES if purpose in serves]
+    purpose = known[0] if known else "covariance"
     return {"method": method, "purpose": purpose, "variances": "none"}
 
 

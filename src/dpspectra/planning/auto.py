@@ -19,6 +19,7 @@ from ..mechanisms.registry import mechanism, mechanisms
 from .directions import ALL_PAIRS, best_directions, edges
 
 MOMENTS = "gaussian_moments"
+ROBUST = {"spherical_kendall", "spatial_sign"}
 VARIANCES = "winsorized_mean"
 """What looks along directions unless the caller says: it needs no scale."""
 
@@ -51,8 +52,8 @@ def open_ended(request: Request) -> bool:
 
 
 def moments_alone(request: Request) -> bool:
-    """Whether only second moments serve: a private number of rows, or a correlation."""
-    return candidates(request, "directions") == [MOMENTS]
+    """Whether robust directions do not serve: a private number of rows, or a correlation."""
+    return not ROBUST & set(candidates(request, "directions"))
 
 
 def components_for(request: Request, facts: Facts) -> Named:
