@@ -198,6 +198,7 @@ def calibrated(budget: Budget, drafts: tuple[Draft, ...], facts: Facts) -> tuple
     )
 
 
+@lru_cache(maxsize=64)
 def slack_of(budget: Budget, drafts: tuple[Draft, ...]) -> float:
     """The part of epsilon that covers the noise of these drafts as it is drawn (``Stepwise.slack``)."""
     selections = _selections(budget, drafts)

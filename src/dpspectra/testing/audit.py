@@ -26,11 +26,11 @@ from ..mechanisms.base import Mechanism
 from ..noise.base import FloatArray, Noise
 from . import enumerate as exact
 from .losses import Call, spent
-from .neighbours import Pair, pairs
+from .neighbours import Pair
 from .sources import ExactNoise
 from .statistics import ALARMS, RATE
-from .subject import REAL, Subject, takes
-from .trace import Trace, require, trace
+from .subject import REAL, Subject, charges_of
+from .trace import Trace, taken, trace
 
 _BOUNDS = 6
 """Clopper-Pearson bounds of an audit: two of mu, two of epsilon each way; each has a part of the rate."""
@@ -127,8 +127,9 @@ def audit(
         + _chosen(laws, side, _PILOT, generator)
         for side in (0, 1)
     )
-    slack = subject.adapt(mechanism).slack(subject.open(np.zeros_like(seen.pair.left), adjacency).facts)
-    charges = [plan.charge for plan in seen.plans]
+    adapted = subject.adapt(mechanism)
+    slack = adapted.slack(subject.open(np.zeros_like(seen.pair.left), adjacency).facts)
+    charges = charges_of(adapted, seen.plans)
     return Audit(
         pair=seen.pair.name,
         runs=runs,
@@ -139,8 +140,8 @@ def audit(
         choices=choices,
         claimed_epsilon=float(epsilon_at(charges, Fraction(delta), slack).epsilon),
         epsilon_bound=max(
-            _epsilon(left, right, _threshold(low, high, delta), delta, part),
-            _epsilon(-right, -left, _threshold(-high, -low, delta), delta, part),
+            _epsilon(left, right, _threshold(low, high, delta, runs, part), delta, part),
+            _epsilon(-right, -left, _threshold(-high, -low, delta, runs, part), delta, part),
         ),
         smallest_fault=max([mu_fault, *(choice.measured / choice.claimed for choice in choices)]),
     )
@@ -154,11 +155,9 @@ def worst(mechanism: Mechanism, adjacency: Adjacency, d: int = 3, subject: Subje
 def _worst(mechanism: Mechanism, adjacency: Adjacency, d: int, subject: Subject) -> Trace:
     """Its runs without noise. Costs of different laws are compared in rho, which they all have."""
     seen = [
-        trace(subject, mechanism, pair, adjacency, ExactNoise())
-        for pair in pairs(subject, adjacency, d)
-        if takes(subject, mechanism, np.zeros_like(pair.left), adjacency)
+        trace(subject, mechanism, *each, adjacency, ExactNoise())
+        for each in taken(subject, mechanism, adjacency, d)
     ]
-    require(bool(seen), "the mechanism takes none of the tables")
     return max(seen, key=lambda one: sum(spent(*step).rho or Fraction(0) for step in one.steps))
 
 
@@ -236,13 +235,16 @@ def _bounds(null: FloatArray, other: FloatArray, threshold: float, rate: float) 
     return upper, lower
 
 
-def _threshold(null: FloatArray, other: FloatArray, delta: float) -> float:
-    """The threshold with the largest ln((P(other > t) - delta)/P(null > t)), from a pilot of its own."""
+def _threshold(null: FloatArray, other: FloatArray, delta: float, runs: int, rate: float) -> float:
+    """The threshold from which ``_epsilon`` may expect most, by a pilot of its own."""
     steps = np.unique(np.quantile(other, np.linspace(0.0005, 0.9995, 400)))
-    far = 1 - np.searchsorted(np.sort(other), steps, side="right") / other.size - delta
-    near = 1 - np.searchsorted(np.sort(null), steps, side="right") / null.size
-    kept = (far > 0) & (near * null.size > 50)
-    gain = np.where(kept, np.log(np.where(kept, far, 1)) - np.log(np.where(kept, near, 1)), -np.inf)
+    near, far = (
+        np.rint(runs * (1 - np.searchsorted(np.sort(side), steps, side="right") / side.size))
+        for side in (null, other)
+    )
+    upper = stats.beta.isf(rate, near + 1, np.maximum(runs - near, 1))
+    lower = stats.beta.ppf(rate, np.maximum(far, 1), runs - far + 1)
+    gain = np.log(np.maximum(lower - delta, 1e-300)) - np.log(upper)
     return float(steps[int(np.argmax(gain))])
 
 

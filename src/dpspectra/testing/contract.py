@@ -8,7 +8,7 @@ A mechanism may name in ``loose`` the steps whose declared sensitivity no pair i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -24,7 +24,7 @@ from ..mechanisms.base import Mechanism
 from .losses import excess, scales_of, size, spent
 from .probes import nearest_power, probe
 from .sources import ExactNoise, Recorder, Relabelled, in_force
-from .subject import REAL, Subject, plans_of, takes
+from .subject import REAL, Subject, charges_of, plans_of, takes
 from .trace import ContractViolation, require, run, traces
 
 __all__ = ["CHECKS", "ContractViolation", "contract", "losses", "run"]
@@ -138,13 +138,7 @@ def check_arithmetic(subject: Subject, mechanism: Mechanism, adjacency: Adjacenc
         require(sum(plan.share for plan in plans) == 1, "the shares do not add to 1")
         adapted = subject.adapt(priced)
         slack = adapted.slack(subject.open(cells, adjacency).facts)
-        _check_total(adapted.cost(plans), _charges(adapted, plans), budget, slack)
-
-
-def _charges(mechanism: Mechanism, plans: Sequence[StepPlan]) -> list[Cost]:
-    """What the mechanism says adds up to its total; by default the cost of each step."""
-    charges: Callable[[Sequence[StepPlan]], list[Cost]] | None = getattr(mechanism, "charges", None)
-    return [plan.charge for plan in plans] if charges is None else charges(plans)
+        _check_total(adapted.cost(plans), charges_of(adapted, plans), budget, slack)
 
 
 def _priced(plan: StepPlan) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import InfeasiblePlan, ParameterError
-from ..core.privacy import Adjacency, Budget
+from ..core.privacy import Adjacency, Budget, Cost
 from ..core.released import Released, StepPlan
 from ..core.schema import Schema
 from ..engines import open_table
@@ -82,6 +82,13 @@ def plans_of(
 ) -> tuple[StepPlan, ...]:
     """The steps that a release of these cells declares."""
     return tuple(subject.adapt(mechanism).calibrate(subject.open(cells, adjacency).facts))
+
+
+def charges_of(mechanism: Mechanism, plans: Sequence[StepPlan]) -> list[Cost]:
+    """What adds up to the total: the charge of each step, unless an optional method ``charges(plans)`` counts
+    steps on disjoint rows as one."""
+    charges = getattr(mechanism, "charges", None)
+    return [plan.charge for plan in plans] if charges is None else list(charges(plans))
 
 
 def takes(subject: Subject, mechanism: Mechanism, cells: Cells, adjacency: Adjacency) -> bool:

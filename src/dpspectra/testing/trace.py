@@ -87,11 +87,37 @@ def run(
     return released, recorder
 
 
-def trace(subject: Subject, mechanism: Mechanism, pair: Pair, adjacency: Adjacency, inner: Noise) -> Trace:
+def taken(
+    subject: Subject, mechanism: Mechanism, adjacency: Adjacency, d: int
+) -> list[tuple[Pair, tuple[StepPlan, ...]]]:
+    """The pairs of neighbours whose number of rows the mechanism takes, each with its plan, which depends on
+    public facts alone."""
+    found: dict[tuple[int, ...], tuple[StepPlan, ...] | None] = {}
+    both = []
+    for pair in pairs(subject, adjacency, d):
+        shape = pair.left.shape
+        if shape not in found:
+            cells = np.zeros(shape)
+            fits = takes(subject, mechanism, cells, adjacency)
+            found[shape] = plans_of(subject, mechanism, cells, adjacency) if fits else None
+        plans = found[shape]
+        if plans is not None:
+            both.append((pair, plans))
+    require(bool(both), "the mechanism takes none of the tables")
+    return both
+
+
+def trace(
+    subject: Subject,
+    mechanism: Mechanism,
+    pair: Pair,
+    plans: tuple[StepPlan, ...],
+    adjacency: Adjacency,
+    inner: Noise,
+) -> Trace:
     """Both runs of a pair, the left one under ``inner``."""
     left = _watched(subject, mechanism, pair.left, adjacency, inner)
     right = _watched(subject, mechanism, pair.right, adjacency, left.recorder.replay())
-    plans = plans_of(subject, mechanism, np.zeros_like(pair.left), adjacency)
     return Trace(pair, plans, left, right)
 
 
@@ -106,16 +132,11 @@ def traces(subject: Subject, mechanism: Mechanism, adjacency: Adjacency, d: int 
 
 @lru_cache(maxsize=1)
 def _traces(subject: Subject, mechanism: Any, adjacency: Adjacency, d: int) -> tuple[Trace, ...]:
-    taken = [
-        pair
-        for pair in pairs(subject, adjacency, d)
-        if takes(subject, mechanism, np.zeros_like(pair.left), adjacency)
-    ]
-    require(bool(taken), "the mechanism takes none of the tables")
-    tame = tuple(trace(subject, mechanism, pair, adjacency, ExactNoise()) for pair in taken)
+    both = taken(subject, mechanism, adjacency, d)
+    tame = tuple(trace(subject, mechanism, *each, adjacency, ExactNoise()) for each in both)
     if len(tame[0].plans) == 1:
         return tame
-    return tame + tuple(trace(subject, mechanism, pair, adjacency, SeededNoise(1)) for pair in taken[::3])
+    return tame + tuple(trace(subject, mechanism, *each, adjacency, SeededNoise(1)) for each in both[::3])
 
 
 def _watched(subject: Subject, mechanism: Mechanism, cells: Cells, adjacency: Adjacency, inner: Noise) -> Run:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...accounting.compose import parallel
 from ...core.facts import Facts
-from ...core.privacy import Adjacency
+from ...core.privacy import Adjacency, Cost
 from ...core.released import Released, StepPlan
 from ...mechanisms.base import Mechanism
 from ...noise.base import FloatArray, IntArray
@@ -68,6 +69,19 @@ class _Understated:
             )
             for plan in self._mechanism.calibrate(facts)
         )
+
+
+class _Disjoint:
+    """Charges steps on the same rows as if each row were in one of them."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._mechanism = mechanism
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._mechanism, name)
+
+    def cost(self, plans: Sequence[StepPlan]) -> Cost:
+        return parallel([plan.charge for plan in plans])
 
 
 def _understate(mechanism: Mechanism) -> Mechanism:
@@ -182,6 +196,11 @@ FAULTS: tuple[Fault, ...] = (
     Fault("noise reused between steps", "check_noise", replace(REAL, source=_Reused)),
     Fault("seed in a release", "check_fresh", replace(REAL, source=lambda: SeededNoise(7))),
     Fault("sensitivity / sqrt(2)", "check_sensitivity", replace(REAL, adapt=_understate)),
+    Fault(
+        "steps on the same rows charged as disjoint",
+        "check_sensitivity",
+        replace(REAL, adapt=lambda mechanism: cast(Mechanism, _Disjoint(mechanism))),
+    ),
     Fault("clip after sum", "check_sensitivity", replace(REAL, open=_clip_after_sum)),
     Fault("exact centring", "check_sensitivity", replace(REAL, open=_altering(_exact_centring))),
     Fault("float Gram", "check_exact", replace(REAL, open=_altering(_float_gram))),
