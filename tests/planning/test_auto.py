@@ -185,6 +185,18 @@ def test_plans_print_and_go_to_json():
         assert sum(Fraction(step["share"]) for step in data["steps"]) == 1
 
 
+def test_a_goal_is_reached_by_the_method_of_the_plan():
+    """Another number of rows may have another choice, whose shares are of another matrix."""
+    for kind, n, method in ((PrivatePCA, 400, "spatial_sign"), (PrivateScree, 1500, "winsorized_mean")):
+        target = kind(2, **BUDGET, bounds=(0, 1))
+        made = plan(target, n=n, d=12)
+        rows = made.needed_rows(0.2)
+        assert made.mechanism == method
+        assert taken(target, n=100 * rows, d=12) == "gaussian_moments"
+        assert plan(target.set_params(method=method), n=rows, d=12).aligned_share <= 0.2
+        assert made.needed_epsilon(0.2) < 1000
+
+
 def test_passes_and_time_of_all_pairs():
     def of(kind, **settings):
         return plan(kind(2, **BUDGET, **settings), n=10_000, d=50).resources

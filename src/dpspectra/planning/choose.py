@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
 from ..core.errors import InfeasiblePlan, ParameterError
@@ -85,6 +85,16 @@ def decide(request: Request, facts: Facts) -> Choice:
         _check_cut(request, facts)
         return _along(request, facts, request.method, "asked for by name")
     return _scree(request, facts) if request.purpose == "scree" else _only(request, facts)
+
+
+def pinned(request: Request, facts: Facts) -> Request:
+    """The request with every "auto" resolved on these facts, so that it means the same on others."""
+    choice = decide(request, facts)
+    if request.purpose != "directions":
+        return replace(request, method=choice.name, directions=choice.directions or request.directions)
+    if choice.directions is not None:
+        return replace(request, method=choice.directions, variances=choice.name)
+    return replace(request, method=choice.name, variances="none")
 
 
 def _build(choice: Choice, request: Request, facts: Facts) -> Mechanism:

@@ -19,7 +19,7 @@ from ..rows.encode import Encoder
 from .along import Looking, looking
 from .ask import named, request_for
 from .auto import open_ended
-from .choose import choose, decide
+from .choose import choose, decide, pinned
 from .facts import encoder_of, facts_of, regrid, rows_of, schema_of
 from .law import Law, crowding, law, sign_spectrum
 from .resources import Resources, resources
@@ -131,7 +131,7 @@ class Plan:
         return sum((step.mu_squared for step in self.steps), Fraction(0))
 
     def needed_rows(self, share: float | None = None, *, alignment: float = 0.9, components: int = 1) -> int:
-        """Smallest n at which ``components`` components reach an expected squared cosine.
+        """Smallest n at which ``components`` components reach an expected squared cosine, by this method.
 
         Parameters
         ----------
@@ -147,12 +147,12 @@ class Plan:
         ParameterError, InfeasiblePlan
             An impossible goal; or no number of rows reaches it.
         """
-        goal = self._goal(share, alignment, components)
+        goal, request = self._goal(share, alignment, components), pinned(self.request, self.facts)
 
         def reached(rows: int) -> bool:
             facts = regrid(self.facts, rows, self.encoder)
             try:
-                steps = choose(self.request, facts).calibrate(facts)
+                steps = choose(request, facts).calibrate(facts)
             except InfeasiblePlan:  # more rows than 64-bit sums hold
                 return False
             return law(steps, facts, rows, self.request.ddof).turning <= goal
@@ -183,8 +183,10 @@ class Plan:
         return self._needed(lambda value: Budget.of(rho=value), self._goal(share, alignment, components))
 
     def _needed(self, budget: Callable[[float], Budget], goal: float) -> float:
+        method = pinned(self.request, self.facts)
+
         def reached(value: float) -> bool:
-            request = replace(self.request, budget=budget(value))
+            request = replace(method, budget=budget(value))
             try:
                 steps = choose(request, self.facts).calibrate(self.facts)
             except InfeasiblePlan:  # a budget too small for 64-bit noise
