@@ -19,6 +19,8 @@ from dpspectra.postprocess.directions import directions, on_grid
 from dpspectra.release import release
 from dpspectra.rows.encode import Encoder
 from dpspectra.rows.squares import VECTOR_BITS
+from dpspectra.summaries.dyadic import counts
+from dpspectra.summaries.table import Table
 from dpspectra.testing.sources import exact_noise, seeded_noise
 from dpspectra.testing.subject import open_cells
 
@@ -219,3 +221,97 @@ def test_tight_constants_beat_the_published_ones(times: int, most: float) -> Non
         return float(np.mean(found))
 
     assert error("tight") <= most * error("published")
+
+
+# ------------------------------------------------------------------------------------------ clip="dyadic"
+
+
+def free(rows: np.ndarray) -> Table:
+    schema = Schema.from_bounds(None, rows.shape[1])
+    return open_table(rows, Encoder.build(schema, origin="zero", open_ended=True), REPLACE)
+
+
+def test_bins_equal_plain_fractions() -> None:
+    rows = cells()
+    mechanism = ClippedMean(BUDGET, n_components=2, clip="dyadic")
+    with exact_noise():
+        released = release(open_cells(rows, REPLACE), mechanism)
+    squares = squares_of(released, rows)
+    expected = np.zeros((2, 41), dtype=int)  # 2^-39 .. 2^1, the bin of 2 B^2
+    for row in squares:
+        for column, w in enumerate(row):
+            expected[column, sum(w >= Fraction(2) ** r for r in range(-38, 2))] += 1
+    step = released.step("bins")
+    assert (step.values >> step.plan.shift).tolist() == expected.ravel().tolist()
+    found = decode(Released.from_json(released.to_json()))
+    assert set(np.log2(found.upper) % 1) == {0.0}
+    means = [
+        float(sum(min(row[j], Fraction(float(found.upper[j]))) for row in squares) / 30) for j in range(2)
+    ]
+    np.testing.assert_allclose(found.values, means, rtol=1e-6)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_one_row_of_squares_moves_two_counts_a_column(k: int) -> None:
+    generator = np.random.default_rng(4)
+    w = generator.exponential(size=(30, k)) ** 4
+    before, worst = counts(w, -20, 20), 0
+    for other in (np.zeros(k), np.full(k, 1e9), generator.exponential(size=k)):
+        changed = w.copy()
+        changed[7] = other
+        worst = max(worst, int(((counts(changed, -20, 20) - before) ** 2).sum()))
+    plans = ClippedMean(BUDGET, n_components=k, clip="dyadic").calibrate(open_cells(cells(), REPLACE).facts)
+    plan = next(plan for plan in plans if plan.name == "bins")
+    assert worst == 2 * k == plan.sensitivity_squared / 4**plan.shift
+    assert plan.size == 41 * k
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
+def test_private_cuts_find_the_units(unit: float) -> None:
+    """No bound, lengths far from 1: the mean relative error along the directions is below a fifth."""
+    rows = np.random.default_rng(6).normal(size=(8000, 3)) * [3.0, 1.0, 0.5] * unit
+    mechanism = ClippedMean(BUDGET, directions="spherical_kendall", clip="dyadic")
+    with seeded_noise(5):
+        released = release(free(rows), mechanism)
+    vectors = directions(released, "spherical_kendall", 2)
+    exact = np.einsum("ij,ik,kj->j", vectors, np.cov(rows.T), vectors)
+    found = decode(released)
+    assert np.mean(np.abs(found.values - exact) / exact) < 0.2
+    assert (found.noise_sd < 0.2 * exact).all()
+
+
+def test_private_cuts_need_no_credible_bound() -> None:
+    """Five clusters whose bound is ten times too wide: a fifth of the error of cutting at 2 B^2."""
+    rows = five_clusters()[0] / 250
+    covariance = np.cov(rows.T)
+
+    def error(clip: str | None) -> float:
+        table, found = open_cells(rows, REPLACE), []
+        for seed in range(6):
+            with seeded_noise(seed):
+                released = release(table, ClippedMean(BUDGET, n_components=5, clip=clip))
+            vectors = directions(released, "gaussian_moments", 5)
+            exact = np.einsum("ij,ik,kj->j", vectors, covariance, vectors)
+            found.append(np.mean(np.abs(np.maximum(decode(released).values, 0) - exact) / exact))
+        return float(np.mean(found))
+
+    assert error("dyadic") <= 0.2 * error(None)
+
+
+def test_dyadic_is_the_librarys_own() -> None:
+    facts = open_cells(cells(), REPLACE).facts
+    with pytest.raises(ParameterError, match="preset='tight'"):
+        ClippedMean(BUDGET, clip="dyadic", preset="published").calibrate(facts)
+    with pytest.raises(ParameterError, match="'dyadic'"):
+        ClippedMean(BUDGET, clip="binary").calibrate(facts)  # type: ignore[arg-type]
+    assert ClippedMean(Budget.of(mu=1), clip="dyadic").calibrate(facts)[-2].name == "bins"
+
+
+def test_counts_get_what_they_need() -> None:
+    """More of the part for the means where pairs are few, within a tenth and a half."""
+    shares = []
+    for n in (60, 4000, 40_000):
+        plans = ClippedMean(BUDGET, clip="dyadic").calibrate(open_cells(cells(n), REPLACE).facts)
+        shares.append(next(plan.share for plan in plans if plan.name == "bins") / Fraction(1, 2))
+    assert shares[0] == Fraction(1, 2)
+    assert shares[0] > shares[1] >= shares[2] == Fraction(1, 10)

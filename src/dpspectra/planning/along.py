@@ -65,7 +65,7 @@ def looking(mechanism: Mechanism, plans: Sequence[StepPlan], facts: Facts) -> Lo
             parameters=mechanism.parameters(),
         )
     )
-    found = any(plan.law in ("first", "largest") for plan in plans)
+    found = any(plan.law in ("first", "largest") or plan.name == "bins" for plan in plans)
     return Looking(
         directions=mechanism.directions,
         count=len(means.values),

@@ -18,17 +18,15 @@ from numpy.typing import NDArray
 from ..core.facts import Facts
 from ..core.released import Drawn, Released, Step, StepPlan
 from .clipped_mean import pairs_of
+from .dyadic import default_bins
 from .means import Means
 
 FloatArray = NDArray[np.float64]
 
 BITS = 20
 """A cut square is an integer from 0 to 2**BITS in a step."""
-LOW, HIGH = -64, 127
-"""Bins of squares without a public bound: lengths from 2^-32 to 2^64."""
-SPAN = 40
-"""Bins below the largest square, where there is a bound: lengths down to 2^-20 of it."""
 PUBLISHED = (-40, 40)
+"""Bins of the published constants, of half squared differences of squares."""
 
 START = 4.0
 """Mean of w over 2^r, r the bin that ends at the median: 2.2 times the median, for Gaussian rows."""
@@ -54,10 +52,7 @@ def bins(facts: Facts, parameters: Mapping[str, Any]) -> tuple[int, int]:
         return low, high
     if parameters["preset"] == "published":
         return PUBLISHED
-    if not facts.grid.bounded:
-        return LOW, HIGH
-    top = math.frexp(2 * facts.grid.radius**2)[1] - 1
-    return top - SPAN, top
+    return default_bins(facts)
 
 
 def names(drawn: Drawn, kind: str) -> list[str]:
