@@ -18,10 +18,12 @@ from ..mechanisms.spatial_sign import CENTRE_SHARES, RADIUS_SHARE
 
 USED = 0.1
 """Total variance over B^2 that is assumed of rows with public bounds."""
-SMALL_EDGE = 0.05
-"""Second moments are taken where their noise edge is at most this part of the assumed trace: they have no
-sampling error of their own and need no shape of the rows, so nothing is left to gain."""
-LOST = 0.105
+SMALL_EDGE = 0.1
+"""sqrt(k) times the noise edge of second moments up to which they are taken: they need no shape of rows."""
+FINE = 0.02
+"""Noise edge of pairs up to which they are taken before signs of rows: the error of a method's shape is then
+the larger one, and a difference is symmetric about 0 whatever the rows are."""
+LOST = 0.08
 """sqrt(d)/(n mu) past which the centre that spatial signs need is lost in its noise."""
 ALL_PAIRS = 20_000
 """Rows up to which all pairs take seconds."""
@@ -58,13 +60,13 @@ def best_directions(facts: Facts, budget: Budget, bounded: bool, k: int) -> Choi
     if facts.rows is None or facts.adjacency is Adjacency.ADD_REMOVE:
         return "gaussian_moments", {}, "the only one for a private number of rows"
     found = edges(facts, budget)
-    if bounded and facts.grid.bounded and found["gaussian_moments"] * k <= SMALL_EDGE * 3:
+    if bounded and facts.grid.bounded and math.sqrt(k) * found["gaussian_moments"] <= SMALL_EDGE:
         return "gaussian_moments", {}, "noise is small even for wide bounds"
-    if budget.mu is None and _noise(facts, budget) <= LOST:
-        reason = "half of the noise of pairs, and the noise lets a centre be found"
+    if budget.mu is None and found["spherical_kendall"] > FINE and _noise(facts, budget) <= LOST:
+        reason = "signs of rows have half of the noise of pairs, which lets their centre be found"
         return "spatial_sign", {"center": "private"}, reason
     pairs = "all" if facts.rows <= ALL_PAIRS else "disjoint"
-    return "spherical_kendall", {"pairs": pairs}, "no bound and no centre is needed"
+    return "spherical_kendall", {"pairs": pairs}, "pairs of rows need no bound and no centre"
 
 
 def _noise(facts: Facts, budget: Budget) -> float:
