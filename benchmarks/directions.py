@@ -123,7 +123,7 @@ def measure_captured(bench: Bench, *, runs: int) -> Iterator[dict[str, Any]]:
                     for k in LEADING
                 }
                 n, d = bench.shape
-                chosen = best_directions(table.facts, budget, bounded, max(LEADING))[:2]
+                chosen, wanted, _ = best_directions(table.facts, budget, bounded, max(LEADING))
                 yield {
                     "kind": "captured",
                     "table": bench.name,
@@ -135,7 +135,7 @@ def measure_captured(bench: Bench, *, runs: int) -> Iterator[dict[str, Any]]:
                     "options": options,
                     "runs": runs,
                     **means,
-                    "auto": chosen == (name, options),
+                    "auto": chosen == name and wanted.items() <= options.items(),
                 }
 
 

@@ -32,7 +32,17 @@ from .revisited_page import PICTURES, draw
 ROOT = Path(__file__).parents[1]
 KEPT = Path(__file__).with_name("results")
 PAGE = ROOT / "docs" / "benchmarks.md"
-NAMES = ("accuracy", "denoise", "covariance_revisited", "scree", "score_map", "moments", "timing", "peers")
+NAMES = (
+    "accuracy",
+    "denoise",
+    "covariance_revisited",
+    "directions",
+    "scree",
+    "score_map",
+    "moments",
+    "timing",
+    "peers",
+)
 KERNEL_SETTINGS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 """Left out of the benchmarks' environment: they pin old kernels that slow a current NumPy down."""
 

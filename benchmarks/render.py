@@ -365,10 +365,17 @@ def score_map(records: Records) -> str:
     return section(records)
 
 
+def directions(records: Records) -> str:
+    from .directions_page import section
+
+    return section(records)
+
+
 SECTIONS: dict[str, Callable[[Records], str]] = {
     "accuracy": accuracy,
     "denoise": denoise,
     "covariance_revisited": covariance_revisited,
+    "directions": directions,
     "scree": scree,
     "score_map": score_map,
     "moments": moments,
