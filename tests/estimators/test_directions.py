@@ -26,6 +26,7 @@ MEANS = sorted(name for name, kind in mechanisms().items() if kind.serves == {"s
 MODELS = [
     *(PrivatePCA(2, **BUDGET, method=finder, variances=v) for finder in FINDERS for v in ("auto", "none")),
     *(PrivateScree(2, **BUDGET, method=mean, directions=FINDERS[0], bounds=(-9, 9)) for mean in MEANS),
+    PrivateScree(2, **BUDGET, method="clipped_mean", cut="dyadic"),
     PrivateScree(2, **BUDGET),
     PrivateScree(2, **BUDGET, method="gaussian_moments", bounds=(-9, 9)),
 ]

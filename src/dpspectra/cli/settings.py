@@ -230,7 +230,7 @@ class AlongSettings:
         _option(
             metavar="C",
             panel="Method",
-            help="clipped_mean: public level that squares are cut at, squared encoded units.",
+            help="clipped_mean: public level that squares are cut at, squared encoded units; or dyadic.",
         ),
     ] = None
 

@@ -41,8 +41,9 @@ class PrivateScree(PrivateEstimator):
         for a mean along them
     share : part of the budget for the variances; the rest is for the directions
     preset : "tight" or "published" constants
-    cut : public level that squares along directions are cut at ("clipped_mean"), in squared encoded units;
-        default: the most that the bounds allow, at which nothing is cut
+    cut : public level that squares along directions are cut at ("clipped_mean"), in squared encoded units, or
+        "dyadic": found for each component, and paid for; default: the most that the bounds allow, at which
+        nothing is cut
     denoise : clean the spectrum of the noise ("gaussian_moments")
     ledger : Ledger or path of its file
     label : name of the table in the ledger
@@ -139,11 +140,13 @@ class PrivateScree(PrivateEstimator):
             whole_components(self.n_components, d)
         if self.preset not in PRESETS:
             raise ParameterError(f"preset must be one of {', '.join(map(repr, PRESETS))}")
-        if self.cut is None:
+        if self.cut is None or (isinstance(self.cut, str) and self.cut == "dyadic"):
             return
         number = isinstance(self.cut, Real) and not isinstance(self.cut, (bool, np.bool_))
         if not (number and 0 < float(self.cut) < math.inf):
-            raise ParameterError("cut must be None or a positive finite number, in squared encoded units")
+            raise ParameterError(
+                "cut must be None, 'dyadic' or a positive finite number, in squared encoded units"
+            )
 
     def _show(self, released: Released) -> Self:
         d = released.facts.d

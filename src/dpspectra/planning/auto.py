@@ -7,6 +7,7 @@ what they could show.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +22,12 @@ from .directions import ALL_PAIRS, best_directions, edges
 MOMENTS = "gaussian_moments"
 ROBUST = {"spherical_kendall", "spatial_sign"}
 VARIANCES = "winsorized_mean"
-"""What looks along directions unless the caller says: it needs no scale."""
+"""What looks along directions of few rows: it needs no scale."""
+HEAVY = "huber_mean"
+"""What looks along directions of many: its cut follows the mean, so it has less bias in heavy tails."""
+MANY = 60
+"""Pairs, times mu of the variances, over k, from which on that bias is what matters: in light tails little is
+lost by it then, and in heavy ones much is won."""
 
 USEFUL = 0.5
 """Noise edge of moments up to which they show a component with half of the assumed variance."""
@@ -79,6 +85,16 @@ def directions_for(request: Request, facts: Facts, part: Fraction) -> Named:
     if moments_alone(request):
         return MOMENTS, {}, "the only one with this adjacency and scaling"
     return _best(request, facts, part)
+
+
+def means_for(request: Request, facts: Facts, count: int) -> tuple[str, str]:
+    """What finds variances along directions, and why."""
+    if request.budget.mu is not None or facts.rows is None:
+        return VARIANCES, "it finds the scale"
+    mu = math.sqrt(calibrate(request.budget, 1, 2.0**200).mu_squared * request.share)
+    if facts.rows // 2 * mu / count >= MANY:
+        return HEAVY, "with so many rows the least bias in heavy tails counts most"
+    return VARIANCES, "its noise follows the data, however wide the bounds are"
 
 
 def exact_enough(request: Request, facts: Facts, count: int) -> bool:

@@ -21,6 +21,7 @@ from .auto import (
     defaults,
     directions_for,
     exact_enough,
+    means_for,
     moments_alone,
     some_use,
 )
@@ -143,7 +144,8 @@ def _scree(request: Request, facts: Facts) -> Choice:
         return Choice(MOMENTS, None, "auto: the only one with this adjacency and scaling")
     if exact_enough(request, facts, _count(request, facts)):
         return Choice(MOMENTS, None, "auto: noise is small even for wide bounds, and no row is left out")
-    found = _along(request, facts, VARIANCES, "auto: its noise follows the data, however wide the bounds are")
+    name, why = means_for(request, facts, _count(request, facts))
+    found = _along(request, facts, name, f"auto: {why}")
     if some_use(request, facts) and not _holds(found, request, facts):
         return Choice(MOMENTS, None, "auto: too few rows at this budget for private quantiles of squares")
     return found
@@ -158,7 +160,9 @@ def _along(request: Request, facts: Facts, name: str, reason: str) -> Choice:
 
 
 def _holds(choice: Choice, request: Request, facts: Facts) -> bool:
-    """Whether the private quantiles of winsorized means are above their noise."""
+    """Whether the private quantiles of winsorized means are above their noise; other means have none."""
+    if choice.name != VARIANCES:
+        return True
     try:
         built = _build(choice, request, facts)
         plans = built.calibrate(facts)
@@ -187,8 +191,8 @@ def _check_cut(request: Request, facts: Facts) -> None:
     if request.method == "clipped_mean" and not facts.grid.bounded and cut is None:
         raise ParameterError(
             "cut is missing: without bounds, squares along directions need a public level to be cut at. Give "
-            "cut from domain knowledge, in squared units of the encoded columns, or take a method that needs "
-            "none (winsorized_mean, huber_mean)"
+            'cut from domain knowledge, in squared units of the encoded columns, or cut="dyadic", or take a '
+            "method that needs none (winsorized_mean, huber_mean)"
         )
 
 
@@ -205,7 +209,9 @@ def _components(request: Request, facts: Facts) -> Choice:
     reason = why if named else f"auto: {why}"
     if name == MOMENTS or request.variances == "none":
         return Choice(name, None, reason, options)
-    along = VARIANCES if request.variances == "auto" else request.variances
+    along = request.variances
+    if along == "auto":
+        along, _ = means_for(request, facts, _count(request, facts))
     found = Choice(along, name, f"directions by {name}: {reason}", options)
     if request.variances == "auto" and not _holds(found, request, facts):
         return Choice(name, None, f"{reason}; {NO_VARIANCES}", options)
