@@ -17,7 +17,7 @@ from ..summaries.table import Accumulator, RowMap, Summary
 R = TypeVar("R")
 T = TypeVar("T")
 
-PIECE = 1 << 15
+PIECE = 1 << 16
 """Numbers of a block of differences: it stays in the cache from gathering to summing."""
 SMALL = 1 << 18
 """Numbers below which a second thread costs more than it saves."""
@@ -68,20 +68,20 @@ class Pairs:
 
     def _blocks(self, feed: Iterator[slice]) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Blocks of differences; the next one may overwrite the last."""
-        encode = self._encoder.quantiser(self._facts.grid.bits)
-        scratch = np.empty((3, max(1, PIECE // self._facts.d), self._facts.d))
+        d, step = self._facts.d, max(1, PIECE // self._facts.d)
+        encode = self._encoder.quantiser(self._facts.grid.bits, 2 * step * d)
+        scratch, out = np.empty((2 * step, d)), np.empty((step, d))
         with np.errstate(all="ignore"):  # no warning may depend on a cell
             for place in feed:
-                left, right, out = scratch[:, : place.stop - place.start]
-                self._gather(self._left[place], left)
-                self._gather(self._right[place], right)
+                count = place.stop - place.start
+                both, block = scratch[: 2 * count], out[:count]
+                self._gather(np.concatenate((self._left[place], self._right[place])), both)
                 if isinstance(encode, Free):
-                    encode.difference(left, right, out)
+                    encode.difference(both, block)
                 else:
-                    encode(left, left)
-                    encode(right, right)
-                    np.subtract(left, right, out=out)
-                yield place, out
+                    encode(both, both)
+                    np.subtract(both[:count], both[count:], out=block)
+                yield place, block
 
     def _gather(self, chosen: NDArray[np.int64], out: NDArray[np.float64]) -> None:
         """Rows of features in data units."""

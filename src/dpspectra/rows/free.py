@@ -53,24 +53,22 @@ class Free:
                 if mapped is not out:
                     np.copyto(out, mapped)
 
-    def difference(self, left: FloatArray, right: FloatArray, out: FloatArray) -> None:
-        """Write the differences of the rows of two arrays in data units, encoded; each depends on its own
-        two rows alone. Overwrites ``left`` and ``right``."""
+    def difference(self, both: FloatArray, out: FloatArray) -> None:
+        """Write the encoded differences of the rows of the first and of the second half of ``both`` (2 m, d),
+        in data units, to ``out`` (m, d). Each depends on its own two rows alone; ``both`` is overwritten."""
+        left, right = both[: len(out)], both[len(out) :]
         if not self._cancels:
-            self(left, left)
-            self(right, right)
+            self(both, both)
             np.subtract(left, right, out=out)
             return
         np.subtract(left, right, out=out)
-        # A missing cell fails every comparison.
-        if all(side.min() >= -SHORT and side.max() <= SHORT for side in (left, right)):
+        if both.min() >= -SHORT and both.max() <= SHORT:  # a missing cell fails every comparison
             return
         largest = np.maximum(np.abs(left).max(axis=1), np.abs(right).max(axis=1))
         odd = np.flatnonzero(~(largest <= SHORT))
-        sides = left[odd], right[odd]
-        for side in sides:
-            self(side, side)
-        out[odd] = sides[0] - sides[1]
+        rows = np.concatenate((left[odd], right[odd]))
+        self(rows, rows)
+        out[odd] = rows[: len(odd)] - rows[len(odd) :]
 
     def _piece(self, data: NDArray[Any], out: FloatArray) -> None:
         np.copyto(out, data, casting="unsafe")
