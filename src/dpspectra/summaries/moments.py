@@ -88,5 +88,5 @@ class MomentAccumulator:
 
 
 def _add(sums: IntArray, whole: NDArray[np.float64]) -> None:
-    """Add doubles that are integers; the ufunc casts them in its small buffer, so no second matrix is made."""
+    """Add doubles that are integers; the ufunc casts them in a small buffer, so no second matrix is made."""
     np.add(sums, whole, out=sums, dtype=np.int64, casting="unsafe")

@@ -1,7 +1,7 @@
 """Exact counts of row norms on a public grid spaced by sqrt(2).
 
-Bin j holds rows with r^2/2^(j+1) <= (1 - 2^-8) |k|^2 < r^2/2^j, r = 2**bits; the last one, bin 2 bits, what is
-left: rows of norm 1 and zero rows. The margin keeps rows whose norm is a round part of the bound, as unit
+Bin j holds rows with r^2/2^(j+1) <= (1 - 2^-8) |k|^2 < r^2/2^j, r = 2**bits; the last one, bin 2 bits, what
+is left: rows of norm 1 and zero rows. The margin keeps rows whose norm is a round part of the bound, as unit
 rows are, in the lower bin when quantising has made them a little longer. Squared norms are exact integers.
 
 ======================  ===========  ===========  ========
