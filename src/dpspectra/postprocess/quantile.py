@@ -31,7 +31,8 @@ def geometric(upper: float, steps: int = STEPS, octaves: int = OCTAVES) -> Float
 
 def shifted(steps: int = 5000, beta: float = 1.001, lower: float = 0.0) -> FloatArray:
     """The ladder t_i = beta**i - 1 + lower, i = 1..steps, of [Durfee23]; the defaults end at 147.04."""
-    return np.expm1(np.arange(1, steps + 1) * math.log(beta)) + lower
+    rungs: FloatArray = np.expm1(np.arange(1, steps + 1) * math.log(beta)) + lower
+    return rungs
 
 
 def target(level: Fraction, size: int) -> int:
