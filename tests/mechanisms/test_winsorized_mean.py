@@ -174,11 +174,11 @@ def test_disjoint_halves_cost_the_larger_one() -> None:
 
 
 def test_levels_fall_where_searches_are_noisy() -> None:
-    facts = [open_cells(cells(n), REPLACE).facts for n in (20_000, 1000, 20)]
+    facts = [open_cells(cells(n), REPLACE).facts for n in (40_000, 1000, 20)]
     plans = [WinsorizedMean(BUDGET, n_components=4).calibrate(fact)[-2] for fact in facts]
     levels = [level_of(plan, fact.rows // 2) for plan, fact in zip(plans, facts, strict=True)]
-    assert levels[0] == 0.9
-    assert 0.5 <= levels[2] <= levels[1] < 0.9
+    assert 0.95 < levels[0] <= 0.99
+    assert 0.5 <= levels[2] < levels[1] < levels[0]
 
 
 def test_what_is_refused() -> None:

@@ -29,7 +29,7 @@ from .steps import Draft, Draws, parameters_of
 
 REACH = Fraction(5, 4)
 """Rows of squares are cut at this times C: less noise from four components on, for hardly more bias."""
-FROM = Fraction(1, 100)
+FROM = Fraction(1, 20)
 """Rows are cut where noise would else pass this part of C; below it bias may weigh more."""
 LEAST, MOST = Fraction(1, 10), Fraction(1, 2)
 """Of the part for the means, what goes to the counts of "dyadic": between these, as much as they need."""
@@ -57,7 +57,7 @@ class ClippedMean(Allocated):
     clip : C, squared encoded units. None takes 2 B^2, the largest w of rows in a ball of radius B, at which
         nothing is cut; without a public bound C is required. "dyadic" finds one for each component from
         noisy counts of its squares in the bins [2^r, 2^(r+1)), so that bias and noise are least together.
-    joint : cut the length of a row (w_1, ..., w_k) as well, at 5/4 C, where noise is above 1 % of C.
+    joint : cut the length of a row (w_1, ..., w_k) as well, at 5/4 C, where noise is above 5 % of C.
     preset : "published" has the source's constants: columns alone are cut, the sensitivity is sqrt(k) C, and
         directions and means are calibrated apart.
 

@@ -24,7 +24,8 @@ from .quantile import STEPS, geometric, reached, shifted, stopped
 
 FloatArray = NDArray[np.float64]
 
-LEVEL = 0.9
+LEVEL, HIGHEST = 0.9, 0.99
+"""Levels: what the budget of the searches aims at, and the most that is taken where they can do more."""
 MARGIN = 4
 """Noise scales that a level stays below the top: past it a search climbs until it stops by chance."""
 STRETCH = 0.28
@@ -120,10 +121,11 @@ class Settings:
 
 
 def level_of(plan: StepPlan, m: int) -> float:
-    """Level of a search among m values, for the scale of its noise: .9, or as much lower as it must be."""
+    """Level of a search among m values: the higher, the less the tail must be guessed; as high as the scale
+    of its noise allows, from .5 to .99."""
     assert plan.cost is not None and plan.cost.epsilon is not None
     scale = 2 / float(plan.cost.epsilon)
-    return max(0.5, min(LEVEL, 1 - MARGIN * scale / m))
+    return max(0.5, min(HIGHEST, 1 - MARGIN * scale / m))
 
 
 def chi_square(level: float) -> float:
