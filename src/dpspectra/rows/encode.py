@@ -179,8 +179,8 @@ class Encoder:
         return Grid(bits, self.radius, self.centre, self.scale)
 
     def quantiser(self, bits: int, piece: int = PIECE, encoded: bool = False) -> Quantiser | Free:
-        """The map from rows in data units to integer rows, one per thread; without a bound or if ``encoded`` to
-        doubles, which are in the box and not clipped to the ball."""
+        """The map from rows in data units to integer rows, one per thread; without a bound or if ``encoded``
+        to doubles, which are in the box and not clipped to the ball."""
         centre, scale, lower, upper, missing = map(
             np.array, (self.centre, self.scale, self.lower, self.upper, self.missing)
         )
