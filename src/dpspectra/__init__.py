@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from .core.privacy import Adjacency, Budget
     from .core.released import Released
     from .core.schema import Column, Schema
-    from .estimators import PrivateCovariance, PrivatePCA, PrivateScoreMap, PrivateScree
+    from .estimators import (
+        PrivateCovariance,
+        PrivatePCA,
+        PrivateScoreMap,
+        PrivateScree,
+        PrivateSecondMoment,
+    )
     from .planning import plan
 
 __version__ = library_version()
@@ -29,6 +35,7 @@ _HOMES = {
     "PrivatePCA": "estimators",
     "PrivateScoreMap": "estimators",
     "PrivateScree": "estimators",
+    "PrivateSecondMoment": "estimators",
     "Released": "core.released",
     "Schema": "core.schema",
     "plan": "planning",
@@ -43,6 +50,7 @@ __all__ = [
     "PrivatePCA",
     "PrivateScoreMap",
     "PrivateScree",
+    "PrivateSecondMoment",
     "Released",
     "Schema",
     "__version__",

@@ -5,7 +5,7 @@ import warnings
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from dpspectra import PrivateCovariance, PrivatePCA, PrivateScoreMap, PrivateScree
+from dpspectra import PrivateCovariance, PrivatePCA, PrivateScoreMap, PrivateScree, PrivateSecondMoment
 from dpspectra.testing import exact_noise
 
 ESTIMATORS = [
@@ -16,6 +16,8 @@ ESTIMATORS = [
     PrivatePCA(mu=1, row_norm=50.0, scaling="private"),
     PrivateScoreMap(epsilon=1, delta=1e-6, row_norm=50.0, bins=4),
     PrivateScoreMap(epsilon=1, delta=1e-6, bins=4, center="none", frame="private"),
+    PrivateSecondMoment(epsilon=1, delta=1e-6, row_norm=50.0),
+    PrivateSecondMoment(rho=10**8, row_norm=50.0, center="none"),
     PrivateScree(epsilon=1, delta=1e-6, row_norm=50.0),
     PrivateScree(epsilon=1, delta=1e-6),
     PrivatePCA(epsilon=1, delta=1e-6),
@@ -51,6 +53,7 @@ def test_checks_without_noise(estimator):
         (ESTIMATORS[0], set()),
         (ESTIMATORS[1], {"check_fit_idempotent"}),
         (ESTIMATORS[-3], set()),
+        (ESTIMATORS[-6], {"check_fit_idempotent"}),
         (ESTIMATORS[-1], {"check_fit_idempotent"}),
     ],
 )

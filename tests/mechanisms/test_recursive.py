@@ -166,6 +166,21 @@ def test_tables_that_say_nothing_are_finite() -> None:
         assert np.isfinite(decode(released).matrix).all()
 
 
+@pytest.mark.parametrize(("preset", "error"), [("practical", 0.05), ("theory", 0.5)])
+def test_directions_without_variance_end_the_recursion(preset: Any, error: float) -> None:
+    """A zero column and a copied one are stretched by every step: integers keep their inverse."""
+    X = gaussian(2_000, 5, 1e3, 8)
+    X[:, 1], X[:, 3] = 0.0, X[:, 2]
+    floor = {} if preset == "practical" else {"floor": 1e-6, "subsample": 1}
+    mechanism = Recursive(Budget.of(rho=1e7), preset=preset, **floor)  # type: ignore[arg-type]
+    with seeded_noise(1):
+        released = release(open_table(X, encoder(5, 500.0)), mechanism)
+    found = decode(released)
+    kept = [0, 2, 4]
+    assert spectral_error(X[:, kept], found.matrix[np.ix_(kept, kept)]) < error
+    assert np.linalg.cond(found.whitener) < 2.0**40
+
+
 def test_release_survives_its_file() -> None:
     X = gaussian(2_000, 3, 1e3, 6)
     released, _ = run(X, 500.0)

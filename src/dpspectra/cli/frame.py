@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, cov, datasets, ledger, mechanisms, pca, plan, report, schema, scores, scree
+from . import audit, cov, datasets, ledger, mechanisms, moments, pca, plan, report, schema, scores, scree
 from .guard import TRACEBACK_VARIABLE, show_traceback
 
 EPILOG = (
@@ -54,6 +54,7 @@ def options(
 app.command("pca")(pca.command)
 app.command("cov")(cov.command)
 app.command("scree")(scree.command)
+app.command("moments")(moments.command)
 app.command("scores")(scores.command)
 app.command("plan")(plan.command)
 app.command("report")(report.command)

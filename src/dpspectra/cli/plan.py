@@ -33,12 +33,16 @@ def command(settings: PlanSettings) -> None:
 
 def _estimator(settings: PlanSettings, given: dict[str, Any]) -> Any:
     """Of the method's purpose: components for "auto" and what finds a covariance or directions."""
-    from ..estimators import PrivatePCA, PrivateScree
+    from ..estimators import PrivatePCA, PrivateScree, PrivateSecondMoment
     from ..mechanisms.registry import mechanism
 
     if settings.method != "auto" and mechanism(settings.method).serves == {"scree"}:
         kept = {name: value for name, value in given.items() if name not in ("ddof", "trace")}
         return PrivateScree(**kept | scree_arguments(settings))
+    if settings.method != "auto" and mechanism(settings.method).serves == {"second moment"}:
+        kept = {name: value for name, value in given.items() if name not in ("ddof", "denoise", "trace")}
+        public = {"center": "public"} if settings.center == "private" else {}  # the option's default
+        return PrivateSecondMoment(**kept | public)
     return PrivatePCA(components(settings.components), **given, **variance_arguments(settings))
 
 

@@ -18,6 +18,7 @@ from .talk import progress, result, result_json, say
 if TYPE_CHECKING:
     from ..core.released import Released
     from ..planning.plan import Plan
+    from .moments import MomentsSettings
     from .spend import WatchedLedger
 
 ANY_ROWS = 2**20
@@ -25,7 +26,9 @@ ANY_ROWS = 2**20
 
 
 def run(
-    settings: CovSettings | PcaSettings | ScoresSettings | ScreeSettings, kind: type[Any], **own: Any
+    settings: CovSettings | MomentsSettings | PcaSettings | ScoresSettings | ScreeSettings,
+    kind: type[Any],
+    **own: Any,
 ) -> tuple[Any, Any] | None:
     """Make one release with an estimator of ``kind`` and write its report.
 

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 def estimator_of(released: Released) -> Any:
     """The fitted estimator that made a release."""
-    from ..estimators import PrivateCovariance, PrivatePCA, PrivateScoreMap, PrivateScree
+    from .. import estimators
 
-    kinds = {kind.__name__: kind for kind in (PrivateCovariance, PrivatePCA, PrivateScoreMap, PrivateScree)}
+    kinds = {name: getattr(estimators, name) for name in estimators.__all__}
     name = released.parameters.get("view", {}).get("estimator")
     if name not in kinds:
         raise SchemaError("this release is shown by an estimator that this version does not know")

@@ -16,7 +16,7 @@ from .privacy import Adjacency, Budget, Number, exact
 
 CENTERS = ("private", "joint", "public", "none")
 SCALINGS = ("none", "bounds", "private")
-PURPOSES = ("covariance", "directions", "scree", "map")
+PURPOSES = ("covariance", "directions", "scree", "map", "second moment")
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class GaussianMoments(Stepwise):
     name: ClassVar[str] = "gaussian_moments"
     theorem: ClassVar[str] = "gaussian_moments.md, theorem 1"
     adjacencies: ClassVar[frozenset[Adjacency]] = frozenset(Adjacency)
-    serves: ClassVar[frozenset[str]] = frozenset({"covariance", "directions", "scree"})
+    serves: ClassVar[frozenset[str]] = frozenset({"covariance", "directions", "scree", "second moment"})
     needs_bounds: ClassVar[bool] = True
 
     budget: Budget

@@ -25,6 +25,7 @@ from .auto import (
     moments_alone,
     some_use,
 )
+from .recursion import second_moment_for
 
 FEW = 5
 """Eigenvalues that are found unless the caller says, or all of a narrower table."""
@@ -37,6 +38,7 @@ _FOR = {
     "directions": "principal components",
     "scree": "eigenvalues",
     "map": "a score map",
+    "second moment": "a second moment",
 }
 
 
@@ -81,6 +83,11 @@ def decide(request: Request, facts: Facts) -> Choice:
         )
     if request.purpose == "directions":
         return _components(request, facts)
+    if request.purpose == "second moment":
+        if request.method != "auto":
+            check(request, request.method)
+        name, why = second_moment_for(request, facts)
+        return Choice(name, None, why)
     if request.method != "auto":
         check(request, request.method)
         _check_cut(request, facts)

@@ -22,6 +22,7 @@ from .auto import open_ended
 from .choose import choose, decide, pinned
 from .facts import encoder_of, facts_of, regrid, rows_of, schema_of
 from .law import Law, crowding, law, sign_spectrum
+from .recursion import Recursing, recursing
 from .resources import Resources, resources
 from .score_map import CellNoise, cell_noise
 from .show import table
@@ -55,6 +56,9 @@ class Plan:
         Variances along directions, if the method finds them so.
     cells : CellNoise or None
         The noise of the cells of a score map, and how fine they can be.
+    recursion : Recursing or None
+        Of recursive preconditioning: error, reach, when it pays. ``law`` is then that of the whitened rows,
+        whose total variance is d.
     total_variance : float
         Trace of the covariance that shares refer to, in encoded units; the largest possible, B^2, if
         ``declared`` is False. 1 for robust directions.
@@ -78,6 +82,7 @@ class Plan:
     law: Law
     looking: Looking | None
     cells: CellNoise | None
+    recursion: Recursing | None
     total_variance: float
     declared: bool
     spectrum: tuple[float, ...] | None
@@ -207,6 +212,8 @@ class Plan:
             raise ParameterError("alignment must be between 0 and 1")
         if isinstance(components, bool) or components not in range(1, self.facts.d + 1):
             raise ParameterError("components must be a whole number from 1 to the number of features")
+        if self.recursion is not None:
+            raise ParameterError("share: goals are for components, and recursion is for all directions alike")
         if share is not None:
             if not 0 < share * components <= 1 + 1e-12:
                 raise ParameterError("share: components of this share sum to more than the total variance")
@@ -255,6 +262,7 @@ class Plan:
             "operator_error": self.operator_error,
             "components": components,
             "cells": None if self.cells is None else self.cells.to_dict(),
+            "recursion": None if self.recursion is None else self.recursion.to_dict(),
             "memory_bytes": self.resources.memory_bytes,
             "passes": self.resources.passes,
             "draws": self.resources.draws,
@@ -341,11 +349,14 @@ def plan(
 
     mechanism = choose(request, facts)
     steps = mechanism.calibrate(facts)
-    noise = law(steps, facts, rows, request.ddof)
-    assumed = _spectrum(spectrum, facts.d)
-    total = 1.0 if noise.shares else _total(total_variance, assumed, facts)
+    recursion = recursing(mechanism, steps, facts, rows)
+    noise = law(steps, facts, rows, request.ddof) if recursion is None else recursion.law(facts.d, rows)
+    assumed = _spectrum(spectrum, facts.d) if recursion is None else None
+    relative = noise.shares or recursion is not None
+    whole = float(facts.d) if recursion is not None else 1.0
+    total = whole if relative else _total(total_variance, assumed, facts)
     warnings = plan_warnings(facts, request, encoder, rows=rows)
-    declared = not noise.shares and (total_variance is not None or assumed is not None)
+    declared = not relative and (total_variance is not None or assumed is not None)
     if declared and total < _SPREAD * facts.grid.radius**2:
         warnings.append(
             "the declared total variance is below 1 % of B^2, so noise is made for rows far larger than "
@@ -360,6 +371,7 @@ def plan(
         law=noise,
         looking=looking(mechanism, steps, facts),
         cells=cell_noise(mechanism, steps, facts, rows),
+        recursion=recursion,
         total_variance=total,
         declared=declared,
         spectrum=assumed,

@@ -19,7 +19,7 @@ eigenvectors and their intervals."""
 BLOCK_ROWS = 8192
 """Rows of a block: the most whose product of integers is exact in a double at 20 bits."""
 
-MORE_PASSES = re.compile(r"mean|frame_1|cells|radius|centre_\d+|means|step_1")
+MORE_PASSES = re.compile(r"mean|early_\d+|norms|frame_1|cells|radius|centre_\d+|means|step_1")
 """Steps that visit the rows by themselves, beside the one that all releases have."""
 ALL_PAIRS = "L-round"
 """The lemma of a step that visits all pairs of rows."""

@@ -19,15 +19,7 @@ def table(plan: dict[str, Any]) -> str:
         ("method", f"{plan['mechanism']} ({plan['reason']})"),
         ("budget", f"{plan['budget']}, {plan['adjacency']}, unit = {plan['unit']}"),
         ("table", f"{n}, d = {plan['features']:,}, {bound}"),
-        ("noise sd of an entry", f"{plan['noise_sd']:.4g} (diagonal: {plan['noise_sd'] * 2**0.5:.4g})"),
-        ("noise edge of the spectrum", f"{plan['noise_edge']:.4g}" + _valid(plan)),
-        _total(plan),
-        ("smallest share resolved", _share(plan["resolved_share"])),
-        ("smallest share with cos^2 >= 0.9", _share(plan["aligned_share"])),
-        (
-            "error before denoising",
-            f"Frobenius {plan['frobenius_error']:.4g}, operator {plan['operator_error']:.4g}",
-        ),
+        *(_recursion(plan) if plan["recursion"] else _spectrum(plan)),
         ("memory, passes", f"{size(plan['memory_bytes'])}, {plan['passes']}"),
         ("draws, time", f"{plan['draws']:,}, about {plan['seconds']:.2g} s"),
     ]
@@ -50,6 +42,37 @@ def table(plan: dict[str, Any]) -> str:
         )
     lines += [f"warning: {text}" for text in plan["warnings"]]
     return "\n".join(lines)
+
+
+def _spectrum(plan: dict[str, Any]) -> list[tuple[str, str]]:
+    """Lines on the noise of a spectrum and on what stands out of it."""
+    return [
+        ("noise sd of an entry", f"{plan['noise_sd']:.4g} (diagonal: {plan['noise_sd'] * 2**0.5:.4g})"),
+        ("noise edge of the spectrum", f"{plan['noise_edge']:.4g}" + _valid(plan)),
+        _total(plan),
+        ("smallest share resolved", _share(plan["resolved_share"])),
+        ("smallest share with cos^2 >= 0.9", _share(plan["aligned_share"])),
+        (
+            "error before denoising",
+            f"Frobenius {plan['frobenius_error']:.4g}, operator {plan['operator_error']:.4g}",
+        ),
+    ]
+
+
+def _recursion(plan: dict[str, Any]) -> list[tuple[str, str]]:
+    """Lines on recursive preconditioning."""
+    found = plan["recursion"]
+    if not found["works"]:
+        return [("recursion", f"does not work with so few rows: it needs about {found['least_rows']:,}")]
+    return [
+        ("spectral error", f"at most about {found['spectral_error']:.2g} along any direction, relative"),
+        ("releases", f"up to {found['early']} before the last one"),
+        ("condition number in reach", f"variances down to B^2/{found['reach']:.2g}"),
+        (
+            "pays against one release",
+            f"where some direction has a variance below {found['pays_below']:.2g} B^2",
+        ),
+    ]
 
 
 def _total(plan: dict[str, Any]) -> tuple[str, str]:

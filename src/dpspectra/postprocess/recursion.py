@@ -26,6 +26,8 @@ TOP = 64.0
 """Largest norm counted by the histogram, in standard deviations sqrt(d) of whitened rows."""
 WIDER = 8.0
 """By what the ball of an unfinished recursion is widened before norms are counted."""
+BLUR = 6
+"""Bits that the shortest direction of an integer matrix keeps at least, so that it has an inverse."""
 BINS = 40
 """Bins of the histogram, a fourth root of 2 apart."""
 
@@ -72,12 +74,14 @@ class SecondMoment:
     matrix : (d, d) second moment about the grid's centre
     whitener : (d, d) C of the last release in inverse encoded units: ``whitener @ matrix @ whitener.T`` is
         what was released, near a multiple of the identity where every direction was resolved
+    seen : (d, d) that release, before anything was done about noise
     noise_sd : sd of an off-diagonal entry of that matrix
     """
 
     rows: float
     matrix: FloatArray
     whitener: FloatArray
+    seen: FloatArray
     noise_sd: float
 
 
@@ -93,19 +97,32 @@ def advance(view: View, seen: FloatArray, noise_sd: float) -> View:
     if view.final or d * level >= 1:
         return replace(view, final=True)
     if trusted.all():
-        return View.of(
-            (vectors * values**-0.5) @ vectors.T @ view.linear / (TOP * math.sqrt(d)), view.reach, True
+        return _onward(
+            view, (vectors * values**-0.5) @ vectors.T @ view.linear / (TOP * math.sqrt(d)), final=True
         )
     stretch = np.where(trusted, np.sqrt(level / np.where(trusted, values, 1.0)), 1.0)
-    return View.of((vectors * stretch) @ vectors.T @ view.linear / math.sqrt(d * level), view.reach)
+    return _onward(view, (vectors * stretch) @ vectors.T @ view.linear / math.sqrt(d * level))
 
 
 def advance_by_theory(view: View, seen: FloatArray, psi: float) -> View:
     """The source's next view: directions of an eigenvalue of at least ``psi`` r^2 shrink by 1/2, all grow by
     sqrt(8/7), and the radius falls by sqrt(3/7)."""
+    if view.final:
+        return view
     values, vectors = np.linalg.eigh(seen)
     stretch = np.where(values >= psi, 0.5, 1.0) * math.sqrt(8 / 3)
-    return View.of((vectors * stretch) @ vectors.T @ view.linear, view.reach)
+    return _onward(view, (vectors * stretch) @ vectors.T @ view.linear)
+
+
+def _onward(view: View, linear: FloatArray, final: bool = False) -> View:
+    """The view of ``linear``; or the end of the recursion, in a wider ball, if integers cannot hold that.
+
+    A direction without variance (a constant column, a sum of others) is stretched by every step.
+    """
+    lengths = np.linalg.svd(linear, compute_uv=False)
+    if lengths[0] > math.ldexp(lengths[-1], view.reach - BLUR):
+        return View.of(view.linear / WIDER, view.reach, True)
+    return View.of(linear, view.reach, final)
 
 
 def limits(bits: int) -> tuple[float, ...]:
@@ -208,6 +225,6 @@ def decode(drawn: Released) -> SecondMoment:
     last, linear = drawn.step("last"), recursion.view.linear
     seen, noise_sd = recursion.seen(last), math.ldexp(last.plan.sigma[-1], -last.plan.shift) / recursion.unit
     values, vectors = np.linalg.eigh(seen)
-    seen = (vectors * np.maximum(values, noise_sd)) @ vectors.T
+    kept = (vectors * np.maximum(values, noise_sd)) @ vectors.T
     back = np.linalg.inv(linear) * facts.grid.radius
-    return SecondMoment(rows, back @ seen @ back.T, linear / facts.grid.radius, noise_sd)
+    return SecondMoment(rows, back @ kept @ back.T, linear / facts.grid.radius, seen, noise_sd)

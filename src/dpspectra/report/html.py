@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from .pictures import Picture
 
-TEMPLATES = {"map": "score_map.html", "directions": "directions.html"}
+TEMPLATES = {"map": "score_map.html", "directions": "directions.html", "moments": "second_moment.html"}
 """Pages of a kind of their own."""
 
 
@@ -42,7 +42,7 @@ def render(summary: dict[str, Any], pictures: Sequence[Picture], files: Sequence
     return page.render(report=summary, pictures=embedded, files=files)
 
 
-@lru_cache(maxsize=3)
+@lru_cache(maxsize=4)
 def _template(name: str) -> Template:
     environment = Environment(
         loader=PackageLoader("dpspectra.report"),

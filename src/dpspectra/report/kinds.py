@@ -6,8 +6,9 @@ from types import ModuleType
 from typing import Any
 
 from ..estimators.score_map import PrivateScoreMap
+from ..estimators.second_moment import PrivateSecondMoment
 from ..plots.fitted import along as of_directions
-from . import along, score_map
+from . import along, score_map, second_moment
 from . import pictures as whole_pictures
 from . import summary as whole_summary
 from . import tables as whole_tables
@@ -37,4 +38,6 @@ def _kind(estimator: Any) -> ModuleType | None:
     """The module of a kind of its own; None for a whole spectrum."""
     if isinstance(estimator, PrivateScoreMap):
         return score_map
+    if isinstance(estimator, PrivateSecondMoment):
+        return second_moment
     return along if of_directions(estimator) else None

@@ -32,7 +32,18 @@ PICTURES = (
     "score_points",
     "score_groups",
 )
-TABLES = ("components", "explained_variance", "covariance", "covariance_raw", "correlation", "score_map")
+TABLES = (
+    "components",
+    "explained_variance",
+    "covariance",
+    "covariance_raw",
+    "correlation",
+    "score_map",
+    "second_moment",
+    "precision",
+    "whitener",
+    "eigenvalues",
+)
 OWN = frozenset(
     [PAGE, RELEASE]
     + [f"{name}.{kind}" for name in PICTURES for kind in ("png", "svg")]
