@@ -39,6 +39,7 @@ NAMES = (
     "directions",
     "scree",
     "score_map",
+    "subsamplable",
     "moments",
     "timing",
     "peers",

@@ -371,6 +371,12 @@ def directions(records: Records) -> str:
     return section(records)
 
 
+def subsamplable(records: Records) -> str:
+    from .subsamplable_page import section
+
+    return section(records)
+
+
 SECTIONS: dict[str, Callable[[Records], str]] = {
     "accuracy": accuracy,
     "denoise": denoise,
@@ -378,6 +384,7 @@ SECTIONS: dict[str, Callable[[Records], str]] = {
     "directions": directions,
     "scree": scree,
     "score_map": score_map,
+    "subsamplable": subsamplable,
     "moments": moments,
     "timing": timing,
     "peers": peers,
