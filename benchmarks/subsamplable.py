@@ -46,7 +46,7 @@ WAYS: dict[str, Mechanism] = {
     "one release, denoised": GaussianMoments(RHO, center="fixed"),
 }
 GOAL, SLOPE, RATIO = 0.5, 1.6, 1.3
-"""Error whose number of rows is searched for; most that it may grow by in d, and be over that of Gaussians."""
+"""Error whose rows are searched for; most that they may grow by in d, and be over those of Gaussians."""
 SIZES = (5, 10, 20, 40)
 
 

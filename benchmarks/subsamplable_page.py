@@ -12,11 +12,13 @@ def section(records: Records) -> str:
         stamp(records),
         "Spectral error ||S^-1/2 S~ S^-1/2 - I|| against the table's own S, median of "
         f"{found[0]['runs']} tables with seeded noise (10 % to 90 % in brackets), rho = 0.5, replace-one, "
-        f"d = {found[0]['d']}, about the origin. B is the largest norm of 100,000 rows of the law, a constant "
-        "of the benchmark.\n",
+        f"d = {found[0]['d']}, about the origin. B is the largest norm of 100,000 rows of the law, a "
+        "constant of the benchmark.\n",
     ]
-    for varied in dict.fromkeys(r["varied"] for r in found):
-        parts.append(_errors(varied, [r for r in found if r["varied"] == varied]))
+    parts += [
+        _errors(varied, [r for r in found if r["varied"] == varied])
+        for varied in dict.fromkeys(r["varied"] for r in found)
+    ]
     sizes = sorted({r["d"] for r in needed})
     rows = {(r["law"], r["d"]): r["n"] for r in needed}
     parts += [
