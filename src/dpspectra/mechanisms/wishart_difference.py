@@ -35,7 +35,7 @@ class WishartDifference(Stepwise):
     name: ClassVar[str] = "wishart_difference"
     theorem: ClassVar[str] = "wishart_difference.md, theorem 1"
     adjacencies: ClassVar[frozenset[Adjacency]] = frozenset(Adjacency)
-    serves: ClassVar[frozenset[str]] = frozenset({"covariance"})
+    serves: ClassVar[frozenset[str]] = frozenset()  # estimators do not read its noise law yet
     needs_bounds: ClassVar[bool] = True
 
     budget: Budget
