@@ -146,9 +146,9 @@ ZCDP: dict[str, Method] = {
     "SeparateCov": lambda table, budget, _: (
         decode_separate(release(table, Separate(budget, center="fixed", preset="published"))).covariance
     ),
-    "AdaptiveCov": lambda table, budget, _: decode_adaptive(
-        release(table, Adaptive(budget, center="fixed", preset="published"))
-    ).covariance,
+    "AdaptiveCov": lambda table, budget, _: (
+        decode_adaptive(release(table, Adaptive(budget, center="fixed", preset="published"))).covariance
+    ),
     "ours": lambda table, budget, _: ours(release(table, GaussianMoments(budget, "fixed", clip="private"))),
     "ours, no clipping": lambda table, budget, _: ours(release(table, GaussianMoments(budget, "fixed"))),
     "oracle": lambda table, budget, exact: oracle(release(table, GaussianMoments(budget, "fixed")), exact),
