@@ -138,8 +138,8 @@ def test_c10_release_and_messages_of_neighbours_have_one_shape(cli, survey) -> N
 
 
 def shape(value: object) -> object:
-    """Structure of JSON: keys and lengths, no leaf but its presence. An interval is a leaf: whether there is one
-    follows from the noisy numbers."""
+    """Structure of JSON: keys and lengths, no leaf but its presence. An interval is a leaf: whether there is
+    one follows from the noisy numbers."""
     if isinstance(value, dict):
         return {
             key: None if key.endswith("interval") else shape(entry)
