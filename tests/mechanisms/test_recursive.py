@@ -243,3 +243,18 @@ def test_theory_runs_where_it_is_feasible() -> None:
 def test_theory_needs_its_promises(settings: dict[str, Any], error: type[Exception], name: str) -> None:
     with pytest.raises(error, match=name):
         Recursive(RHO, **settings).drafts(open_table(np.zeros((9, 2)), encoder(2, 1.0)).facts)
+
+
+@pytest.mark.parametrize("bits", [11, 16, 20])
+def test_digits_below_the_grid_keep_products_exact(bits: int) -> None:
+    """The fine part times the longest matrix row is exact on coarse grids too: copies of one row have
+    one image wherever they stand."""
+    facts = open_table(np.zeros((2, 10)), encoder(10, 1.0), bits=bits).facts
+    assert 2.0 ** (reach(facts) + min(20, bits) - 1) * np.sqrt(10) <= 2.0**52
+    matrix = np.rint(np.random.default_rng(bits).normal(size=(10, 10)) * 2.0 ** (reach(facts) - 4)).astype(
+        np.int64
+    )
+    row = np.random.default_rng(1).uniform(-0.3, 0.3, size=10)
+    for copies in (1024, 1025, 1026):
+        mapped = Precondition(matrix, reach(facts) - 1, bits, facts.grid.step)(np.tile(row, (copies, 1)))
+        assert (mapped == mapped[0]).all()

@@ -126,7 +126,8 @@ def _weighted(exact: IntArray, parts: tuple[int, int, int]) -> IntArray:
     a, c, whole = parts
     if not c:
         return np.concatenate([pack(exact), np.zeros(len(exact), dtype=np.int64)])
-    spectrum = [c * value // whole for value in eigenvalues(exact).tolist()]
+    # Wraps in 64 bits like every sum of integers, so that no table makes it fail.
+    spectrum = [(c * value // whole + 2**63) % 2**64 - 2**63 for value in eigenvalues(exact).tolist()]
     return np.concatenate([(pack(exact) // whole) * a, np.array(spectrum, dtype=np.int64)])
 
 

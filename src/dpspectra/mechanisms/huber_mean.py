@@ -37,6 +37,8 @@ PUBLISHED_SCALE = Fraction(1, 4)
 FEWEST = 4
 """Pairs that the published constants need: one block."""
 USUAL_DELTA = Fraction(1, 10**6)
+LEAST_EPSILON = Fraction(1, 10**6)
+"""Below it the published cut would round to nothing."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,8 @@ class HuberMean(Allocated):
             raise ParameterError(
                 f"preset='published' needs {2 * FEWEST} rows at least; preset='tight' does not"
             )
+        if self.preset == "published" and self._epsilon < LEAST_EPSILON:
+            raise ParameterError("preset='published' has no cut at so small a budget: ask for a larger one")
         part = self._for_scales(m)
         return [*self._selections(part), *self._steps(m, 1 - part)]
 

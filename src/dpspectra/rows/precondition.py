@@ -13,7 +13,7 @@ from .clip import ball, squared_norms
 FloatArray = NDArray[np.float64]
 
 FINE = 20
-"""Binary digits of a row below its grid: small directions of a wide table are seen by them."""
+"""Most binary digits of a row below its grid, for small directions; fewer on coarse grids."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Precondition:
 
     ``matrix`` M (d, d) int64, public, with rows shorter than 2**(51 - bits)/sqrt(d); ``step`` one unit of the
     table's grid in encoded units. A row is cut to its radius in each coordinate and split into two integers,
-    k + l / 2**FINE: all products and partial sums of each stay below 2**52, so they are exact in doubles in
+    k + l / 2**min(FINE, bits): all products and partial sums of each stay below 2**52, so they are exact in
     any order, and what follows looks at one row alone.
     """
 
@@ -39,10 +39,11 @@ class Precondition:
         np.clip(block, -level, level, out=block)
         whole = np.floor(block + 0.5)
         block -= whole
-        block *= 2.0**FINE
+        fine = min(FINE, self.bits)
+        block *= 2.0**fine
         np.rint(block, out=block)
         mapped = block @ matrix
-        mapped *= 2.0**-FINE
+        mapped *= 2.0**-fine
         mapped += whole @ matrix
         np.ldexp(mapped, -self.shift, out=mapped)
         mapped += 0.5
