@@ -97,3 +97,8 @@ def test_domain() -> None:
         rho_for(Fraction(1), Fraction(1))
     with pytest.raises(ParameterError, match="rho"):
         epsilon_for(Fraction(-1), Fraction("1e-6"))
+
+
+def test_no_rho_is_left_of_almost_nothing() -> None:
+    with pytest.raises(ParameterError, match="larger"):
+        rho_for(Fraction(1, 10**100), Fraction(1, 10**299))

@@ -12,7 +12,7 @@ from dpspectra.core.privacy import Adjacency, Budget
 from dpspectra.core.released import Released
 from dpspectra.core.schema import Schema
 from dpspectra.engines import open_table
-from dpspectra.mechanisms.adaptive import Adaptive, queries
+from dpspectra.mechanisms.adaptive import Adaptive, _weighted, queries
 from dpspectra.mechanisms.gaussian_moments import GaussianMoments
 from dpspectra.mechanisms.wishart_difference import WishartDifference
 from dpspectra.postprocess.adaptive import choice, decode_adaptive, weights
@@ -212,3 +212,16 @@ def test_an_over_wide_bound_costs_nothing(factor: int, budget: Budget) -> None:
             releases = [release(table, Adaptive(budget, "fixed")) for _ in range(20)]
         lengths[bound] = [bound * 2.0 ** (-halvings(r, r.step("scatter").plan) / 2) for r in releases]
     assert sum(a == b for a, b in zip(lengths[1], lengths[factor], strict=True)) >= 19
+
+
+def test_a_spectrum_that_passes_64_bits_wraps() -> None:
+    """As published, by Laplace noise, c/2^b is above 1 for wide tables: the largest sums that the grid lets
+    rows have would not fit. A table must not be able to make a release fail."""
+    d = 200
+    a, c, whole = weights("laplace", d, apart=True)
+    assert c > whole
+    exact = np.zeros((d, d), dtype=np.int64)
+    exact[0, 0] = 2**62
+    found = _weighted(exact, (a, c, whole))
+    assert found.dtype == np.int64
+    assert found.shape == (d * (d + 1) // 2 + d,)

@@ -254,3 +254,9 @@ def test_sums_that_would_wrap_are_refused() -> None:
     with pytest.raises(InfeasiblePlan, match="64-bit sums"):
         GaussianMoments(Budget.of(mu=8), "fixed").calibrate(facts)
     GaussianMoments(Budget.of(mu="0.2"), "fixed").calibrate(facts)
+
+
+@pytest.mark.parametrize(("settings", "name"), [({"center": "none"}, "center"), ({"clip": "privat"}, "clip")])
+def test_misspelt_settings_of_the_mechanism(settings: dict[str, str], name: str) -> None:
+    with pytest.raises(ParameterError, match=name):
+        GaussianMoments(BUDGET, **settings).drafts(open_cells(np.zeros((9, 2)), ADD).facts)

@@ -416,3 +416,10 @@ def test_error_is_at_most_a_tenth_of_that_of_published_constants() -> None:
         errors[preset] = float(np.mean(found))
     assert errors["tight"] < 0.3
     assert errors["tight"] <= 0.1 * errors["published"]
+
+
+def test_published_refuses_a_budget_whose_cut_would_be_nothing() -> None:
+    """At rho = 1e-12 epsilon at the usual delta is 0, and the cut with it: a width of 0 bounds nothing."""
+    mechanism = HuberMean(Budget.of(rho="1e-12"), preset="published", directions="spherical_kendall")
+    with pytest.raises(ParameterError, match="larger"):
+        mechanism.drafts(open_free(np.zeros((1000, 3)), Adjacency.REPLACE_ONE).facts)

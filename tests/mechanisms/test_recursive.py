@@ -236,6 +236,7 @@ def test_theory_runs_where_it_is_feasible() -> None:
     [
         ({"preset": "theory"}, ParameterError, "floor"),
         ({"preset": "theory", "floor": 1e-30}, InfeasiblePlan, "floor"),
+        ({"preset": "theory", "floor": 5e-324}, InfeasiblePlan, "floor"),
         ({"preset": "published", "floor": 1.0, "subsample": 0}, ParameterError, "subsample"),
         ({"preset": "theory", "floor": 1.0, "alpha": 1.0}, ParameterError, "alpha"),
     ],

@@ -148,3 +148,10 @@ def test_budgets() -> None:
     wide = open_cells(np.zeros((10, 300)), REPLACE).facts
     with pytest.raises(InfeasiblePlan, match="float noise"):
         WishartDifference(Budget.of(epsilon="1e-5", delta=0), "fixed").calibrate(wide)
+
+
+def test_noise_that_does_not_fit_is_refused_by_the_plan() -> None:
+    """Before the ledger, not when the noise is drawn."""
+    facts = open_cells(np.zeros((50, 2)), Adjacency.REPLACE_ONE).facts
+    with pytest.raises(InfeasiblePlan, match="epsilon"):
+        WishartDifference(Budget.of(epsilon="1e-4", delta=0), "fixed").calibrate(facts)

@@ -95,7 +95,7 @@ def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
     Raises
     ------
     ParameterError
-        If epsilon or delta is out of its domain.
+        If epsilon or delta is out of its domain, or both are so small that no rho is left.
     """
     if epsilon <= 0:
         raise ParameterError("epsilon must be positive and finite")
@@ -107,7 +107,10 @@ def rho_for(epsilon: Fraction, delta: Fraction) -> Fraction:
         room: FloatArray = (bound - excess - error) / (1 + np.exp(t)) * (1 - _ROUNDING)
         return room
 
-    return Fraction(_best(allowed))
+    best = _best(allowed)
+    if best <= 0:
+        raise ParameterError("epsilon and delta are so small that no rho is left: ask for a larger budget")
+    return Fraction(best)
 
 
 def _excess(t: FloatArray, log_inverse: float) -> tuple[FloatArray, FloatArray]:

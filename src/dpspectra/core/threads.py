@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from threading import Lock
 from typing import TypeVar
@@ -36,7 +37,9 @@ def share(work: Callable[[Iterator[U]], T], items: Iterable[U], *, worth: bool) 
         return [work(iter(items))]
     feed = Feed(items)
     with one_blas_thread(), ThreadPoolExecutor(2) as pool:
-        return [part.result() for part in [pool.submit(work, feed) for _ in range(2)]]
+        # A thread starts with none of the caller's context: not with its silence about odd cells either.
+        parts = [pool.submit(copy_context().run, work, feed) for _ in range(2)]
+        return [part.result() for part in parts]
 
 
 @cache

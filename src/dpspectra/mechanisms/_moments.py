@@ -42,6 +42,10 @@ def bounded(facts: Facts, name: str) -> None:
 
 def opening(facts: Facts, center: str, clip: str, law: str) -> list[Draft]:
     """Drafts of what comes before the second moments; ``law`` is "gaussian" or "laplace"."""
+    if center not in ("private", "joint", "fixed"):
+        raise ParameterError('center of a mechanism must be "private", "joint" or "fixed"')
+    if clip not in ("none", "private"):
+        raise ParameterError('clip of a mechanism must be "none" or "private"')
     replace, pure = facts.adjacency is Adjacency.REPLACE_ONE, law == "laplace"
     private = center == "private"
     drafts: list[Draft] = []

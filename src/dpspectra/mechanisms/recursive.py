@@ -89,12 +89,12 @@ class Recursive(Stepwise):
         if self.subsample < 1 or not 0 <= self.alpha < 1:
             raise ParameterError("subsample must be a positive number of rows, and alpha in [0, 1)")
         left = facts.grid.radius**2 / self.floor / ((1 - self.alpha) * STOP * self.subsample)
-        found = max(0, math.ceil(math.log(max(left, 1.0)) / math.log(7 / 3)))
+        found = math.log(max(left, 1.0)) / math.log(7 / 3)
         if found > MOST:
             raise InfeasiblePlan(
                 f"floor is so far below B^2 that more than {MOST} releases are needed: raise it"
             )
-        return found
+        return math.ceil(found)
 
     def drafts(self, facts: Facts) -> list[Draft]:
         """Shares of mu^2: early releases 3 % each, norms 5 %, the count 2 % where n is private, the last the

@@ -30,7 +30,7 @@ from ..core.facts import Facts
 from ..core.privacy import Adjacency, Budget, Cost
 from ..core.released import Drawn, Step, StepPlan
 from ..noise.base import SIGMA_MAX, FloatArray, IntArray, Noise
-from ..noise.floats import wishart_slack
+from ..noise.floats import fits, wishart_slack
 from ..summaries.table import Table
 
 
@@ -322,6 +322,10 @@ def _wishart(draft: Draft, epsilon: Fraction) -> tuple[tuple[float, ...], Fracti
             "method='laplace'"
         )
     scale = float_up(root / (2 * (epsilon - slack)))
+    if not fits(side, scale):
+        raise InfeasiblePlan(
+            "epsilon is too small: the noise does not fit 64-bit integers; ask for a larger one"
+        )
     return (scale,), min(epsilon, root / (2 * Fraction(scale)) + slack)
 
 

@@ -68,7 +68,7 @@ def rounded(first: FloatArray, second: FloatArray, scale: float) -> IntArray:
         If it may not fit 64-bit integers (from the public side and scale).
     """
     side = len(first)
-    if not 0 < scale * _entry(side) < 2.0**62:
+    if not fits(side, scale):
         raise InfeasiblePlan(
             "the budget is too small: the noise does not fit 64-bit integers; ask for a larger epsilon"
         )
@@ -100,6 +100,11 @@ def _half_uniforms(size: int) -> FloatArray:
 
 def _words(size: int) -> NDArray[np.uint64]:
     return np.frombuffer(os.urandom(8 * size), dtype=np.uint64)
+
+
+def fits(side: int, scale: float) -> bool:
+    """Whether noise of this scale fits 64-bit integers, from public facts."""
+    return 0 < scale * _entry(side) < 2.0**62
 
 
 def _entry(side: int) -> float:
