@@ -231,3 +231,11 @@ def test_names_of_mechanisms_do_not_hide_settings_of_the_request():
             else kind(budget=Request.of(**BUDGET).budget)
         )
         assert set(made.parameters()) & shared <= {"clip", "center", "trace"}, kind.name
+
+
+def test_a_cut_of_squares_does_not_reach_moments():
+    """Their field ``clip`` is about rows: a cut meant for the clipped mean must not turn it on."""
+    table = np.random.default_rng(0).uniform(size=(200, 3))
+    with seeded_noise(0):
+        model = PrivateScree(2, **BUDGET, method="gaussian_moments", bounds=(0, 1), cut=2.0).fit(table)
+    assert model.release_.parameters["threshold"] == "none"

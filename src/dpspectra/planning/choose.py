@@ -29,6 +29,8 @@ from .recursion import second_moment_for
 
 FEW = 5
 """Eigenvalues that are found unless the caller says, or all of a narrower table."""
+CUT = frozenset({"clip"})
+"""The field of mechanisms along directions that cuts squares (``cut`` of the estimators)."""
 LEAST_LEVEL = 0.8
 """A private quantile that must be lower than this is lost in its noise."""
 NO_VARIANCES = "no variances, as their share of the budget is too small to find them"
@@ -118,8 +120,10 @@ def _build(choice: Choice, request: Request, facts: Facts) -> Mechanism:
         "n_components": _count(request, facts),
     }
     own = _fields(kind)
+    if not _looks(kind):
+        own = own - CUT  # moments clip rows: their field of that name means another thing
     if choice.directions is not None:
-        finder = _fields(mechanism(choice.directions)) - own
+        finder = _fields(mechanism(choice.directions)) - own - CUT
         inner = {name: value for name, value in settings.items() if name in finder}
         settings |= {"directions": choice.directions, "options": tuple(sorted(inner.items()))}
     return cast(Mechanism, kind(**{name: value for name, value in settings.items() if name in own}))
